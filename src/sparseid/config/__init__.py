@@ -1,0 +1,1 @@
+"""Typed configuration: schema, composition, validation and run identity. Imports Hydra and never torch."""

@@ -1,0 +1,208 @@
+"""The typed schema of every configuration group; field docs carry units and sources.
+
+Numbers that the paper or its code fixes are not defaults here: they stand in ``configs/`` beside their source.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from omegaconf import MISSING
+
+SCHEMA_VERSION = 1
+"""Raised when a field changes its meaning; stored in every run's config.yaml."""
+
+
+@dataclass
+class TrainerConfig:
+    """How one run is trained: everything that is neither method nor data."""
+
+    max_samples: int = MISSING
+    """Training samples after which training ends even if the method has not finished (changes the numbers)."""
+    batch_size: int = MISSING
+    """Samples per optimiser step, summed over devices (changes the numbers)."""
+    precision: str = "32"
+    """Lightning's precision flag of the whole module: 32 or bf16-mixed (changes the numbers)."""
+    accelerator: str = "auto"
+    """cpu, gpu or auto."""
+    devices: int = 1
+    """Processes, one per device."""
+    strategy: str = "auto"
+    """Lightning strategy: auto or ddp."""
+    threads: int = 0
+    """CPU threads of one process; 0 leaves torch's choice."""
+    deterministic: bool = True
+    """Ask torch for deterministic kernels where it has them."""
+    save_every_s: float = 60.0
+    """Seconds between checkpoints between two validations; what an interruption can cost."""
+
+
+@dataclass
+class LoggerConfig:
+    """Where step curves go beside the run folder's own metrics.csv."""
+
+    name: str = "csv"
+    """csv or wandb."""
+
+
+@dataclass
+class EncoderConfig:
+    """Local convolutional encoder g: stem, residual units, 1x1 convolution to one channel per motif."""
+
+    width: int = MISSING
+    """Channels of the residual units."""
+    blocks: int = MISSING
+    """Pre-activation residual units of two 3x3 convolutions."""
+    stem_kernel: int = 1
+    """Side of the first convolution, pixels (odd)."""
+    stride: int = 1
+    """Stride of the first convolution: a motif map cell covers stride x stride pixels."""
+    bf16: bool = False
+    """Run the encoder's convolutions in bfloat16."""
+
+
+@dataclass
+class SparseLayerConfig:
+    """The spatial sparsity layer ReLU(z - t)."""
+
+    thresholds: str = "per_channel"
+    """per_channel (multiple thresholds, MT) or single (ST)."""
+    batch_norm: str = "affine"
+    """Batch norm before the threshold: affine, plain or none."""
+    momentum: float = 0.1
+    """Weight of the newest quantile in the moving threshold."""
+    accumulate_motifs: int = 0
+    """Gather rows until rows x density reaches this before an update; 0 updates with every batch."""
+
+
+@dataclass
+class DecoderConfig:
+    """Global decoder h: embed, pool, row encoder, transformer encoder and decoder."""
+
+    width: int = MISSING
+    """Model width d."""
+    pool: int = MISSING
+    """Side of the max-pooling window, motif map cells."""
+    positions: str = MISSING
+    """rows_lstm (bidirectional LSTM along each row, row number encoded: published) or grid (learned position per cell)."""
+    encoder_layers: int = MISSING
+    decoder_layers: int = MISSING
+    heads: int = MISSING
+    feedforward: int = MISSING
+    dropout: float = 0.0
+    norm_first: bool = False
+    """Pre-norm (True) or post-norm transformer layers."""
+
+
+@dataclass
+class DensityScheduleConfig:
+    """Adaptive density (Algorithm 1): cut the density when validation accuracy exceeds a slowly falling target."""
+
+    start_density: float = MISSING
+    min_density: float = MISSING
+    """The run is finished once the density would fall below this."""
+    cut_factor: float = MISSING
+    target_fall_per_sample: float = MISSING
+    """Fall of the accuracy target per training sample."""
+    check_every: int = MISSING
+    """Training samples between validations."""
+    check_items: int = MISSING
+    """Validation items of one check."""
+
+
+@dataclass
+class OptimizerConfig:
+    """Adam."""
+
+    lr: float = MISSING
+    betas: list[float] = field(default_factory=lambda: [0.9, 0.999])
+    warmup_steps: int = 0
+    """Steps of linear warm-up."""
+    clip_norm: float = 0.0
+    """Largest gradient norm; 0 does not clip."""
+
+
+@dataclass
+class EvaluationConfig:
+    """Size of the final evaluation."""
+
+    items: int = MISSING
+    """Test items at the final density."""
+    curve_items: int = MISSING
+    """Test items at each earlier density."""
+    decode_steps: int = 30
+    """Longest greedy decode, tokens."""
+
+
+@dataclass
+class SparlingConfig:
+    """Sparling: motifs through extreme activation sparsity."""
+
+    name: str = "sparling"
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    sparse: SparseLayerConfig = field(default_factory=SparseLayerConfig)
+    decoder: DecoderConfig = field(default_factory=DecoderConfig)
+    schedule: DensityScheduleConfig = field(default_factory=DensityScheduleConfig)
+    optimizer: OptimizerConfig = field(default_factory=OptimizerConfig)
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+
+
+@dataclass
+class DigitCircleConfig:
+    """DigitCircle images: noisy digits on a circle, labelled counter-clockwise from the smallest."""
+
+    name: str = "digit_circle"
+    glyphs: str = MISSING
+    """Glyph set: tall (12-row boxes, statistics of the published glyphs), compact (9x7 boxes) or a path to a glyph file."""
+    canvas: int = MISSING
+    """Image side, pixels."""
+    classes: int = MISSING
+    """Digits 0 .. classes-1 occur."""
+    min_digits: int = MISSING
+    max_digits: int = MISSING
+    """Digits per image, uniform in [min_digits, max_digits]."""
+    min_radius: int = MISSING
+    max_radius: int = MISSING
+    """Circle radius, uniform integer in [min_radius, max_radius], pixels."""
+    jitter: int = MISSING
+    """Each digit moves by a uniform integer in [-jitter, jitter] per axis, pixels."""
+    min_gap: float = MISSING
+    """Smallest angular gap as a share of 1/k, k the number of digits."""
+    pre_noise: float = MISSING
+    """Flip probability of background pixels, as a multiple of the mean ink share of a glyph box."""
+    post_noise: float = MISSING
+    """Flip probability of every pixel after the digits are drawn."""
+
+
+@dataclass
+class RunConfig:
+    """The root of a run's configuration."""
+
+    experiment: str = MISSING
+    """Preset that was asked for (a name under configs/experiment)."""
+    scale: str = MISSING
+    """smoke, small or paper."""
+    paper: str = MISSING
+    """Paper whose method is run; names the output folder."""
+    seed: int = 0
+    """Seed of every random stream of the run."""
+    force: bool = False
+    """Make a run again that is already done."""
+    outputs: str = "outputs"
+    """Folder of runs and reports."""
+    schema: int = SCHEMA_VERSION
+    """Version of this schema; config.yaml files of runs carry it."""
+    method: Any = MISSING
+    data: Any = MISSING
+    trainer: TrainerConfig = field(default_factory=TrainerConfig)
+    logger: LoggerConfig = field(default_factory=LoggerConfig)
+
+
+GROUPS: dict[str, dict[str, type]] = {
+    "method": {"sparling": SparlingConfig},
+    "data": {"digit_circle": DigitCircleConfig},
+    "trainer": {},
+    "logger": {},
+}
+"""Schema of every choice of every group; ``trainer`` and ``logger`` have one schema for all their choices."""

@@ -1,0 +1,48 @@
+"""Files that are either old or new, never half-written."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+
+def replace_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Write a file under a temporary name beside `path`, then rename it over `path`.
+
+    Parameters
+    ----------
+    path
+        The file to create or replace; its folder must exist.
+    write
+        Called with the open temporary file.
+
+    Raises
+    ------
+    OSError
+        If writing fails (full disk, no permission); `path` is then as it was and the temporary file is gone.
+    """
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace `path` by `text` (UTF-8), atomically."""
+    replace_file(path, lambda file: file.write(text.encode()) and None)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Replace `path` by `value` as indented JSON, atomically; NaN and infinities are refused."""
+    write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
