@@ -1,0 +1,53 @@
+"""What a method hands to the run: which checkpoints to test, and what the tests measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+Key = str | int | float
+"""A value of a row's key: the names and numbers by which a paper's tables and figures address a cell."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One measured number.
+
+    Parameters
+    ----------
+    metric
+        Name of the metric as in the paper's ``targets.yaml``.
+    value
+        The number, in `unit`; None where the metric is undefined for these items (an empty prediction has no error rate).
+    unit
+        Unit of the paper's targets, for example ``"%"``; empty for a pure number.
+    n
+        Items behind the value.
+    keys
+        Keys of the row beyond those of the run and of the evaluation.
+    """
+
+    metric: str
+    value: float | None
+    unit: str = ""
+    n: int = 0
+    keys: dict[str, Key] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One test of a trained run.
+
+    Parameters
+    ----------
+    keys
+        Row keys that tell this evaluation from the others of the run (Sparling: ``{"steps_above": 2}``).
+    checkpoint
+        File whose ``state_dict`` is tested; it must load with ``torch.load(weights_only=True)`` and fit strictly.
+    items
+        Test items to use.
+    """
+
+    keys: dict[str, Key]
+    checkpoint: Path
+    items: int
