@@ -1,0 +1,1 @@
+"""Pure functions on arrays: what the papers measure."""

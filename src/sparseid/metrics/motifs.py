@@ -1,0 +1,235 @@
+"""Motif errors: whether activations lie on the true motifs, and whether each channel means one symbol.
+
+Sparling, section 5.2. Sites are visited in the order given; the largest activation inside a site's box is that site's
+prediction and the box is then emptied in every channel, so a later, overlapping site sees zeros there. Activations
+left over at the end lie outside every box: false positives.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+NONE = -1
+"""Stands for "no channel" (a missed site) and for "no symbol" (an activation outside every box)."""
+
+ChannelMap = Literal["one_to_one", "many_to_one"]
+FpeDenominator = Literal["hits_plus_outside", "all_active"]
+
+
+class MotifPairs(NamedTuple):
+    """One entry per site and per left-over activation: image, predicted channel, true symbol (:data:`NONE` = -1)."""
+
+    image: NDArray[np.int64]
+    predicted: NDArray[np.int64]
+    true: NDArray[np.int64]
+
+
+class MotifErrors(NamedTuple):
+    """False positive, false negative and confusion error as shares in [0, 1]; NaN where nothing was there to err on."""
+
+    fpe: float
+    fne: float
+    ce: float
+
+
+class MotifCounts:
+    """Counts of (true symbol, predicted channel), summed over batches.
+
+    Parameters
+    ----------
+    n_symbols, n_channels
+        K true symbols and C channels of the motif map.
+
+    Attributes
+    ----------
+    matrix : (K + 1, C + 1) int64
+        Rows true symbols, columns channels; the last row holds activations outside every box, the last column missed
+        sites.
+    active
+        Non-zero entries of all maps seen, including those inside boxes that are not their box's largest.
+    entries
+        All entries of the maps seen; :attr:`density` is active / entries.
+
+    Examples
+    --------
+    >>> counts = MotifCounts(n_symbols=2, n_channels=2)
+    >>> maps = np.zeros((1, 2, 8))
+    >>> maps[0, 1, 3] = 2.0
+    >>> counts.add(maps, np.array([[0, 0, 2, 5]]))  # image 0, symbol 0, positions 2..4
+    >>> counts.matrix.tolist()
+    [[0, 1, 0], [0, 0, 0], [0, 0, 0]]
+    >>> motif_errors(counts)
+    MotifErrors(fpe=0.0, fne=0.0, ce=0.0)
+    """
+
+    def __init__(self, n_symbols: int, n_channels: int) -> None:
+        self.matrix = np.zeros((n_symbols + 1, n_channels + 1), np.int64)
+        self.active = 0
+        self.entries = 0
+
+    @property
+    def density(self) -> float:
+        """Share of non-zero entries; NaN before the first batch."""
+        return self.active / self.entries if self.entries else float("nan")
+
+    def add(self, maps: NDArray[np.floating], sites: NDArray[np.integer]) -> None:
+        """Match one batch and add its counts; arguments and errors as in :func:`match_motifs`."""
+        n_symbols, n_channels = (size - 1 for size in self.matrix.shape)
+        if maps.shape[1] != n_channels:
+            raise ValueError(f"maps have {maps.shape[1]} channels, the counts {n_channels}")
+        predicted, outside, in_boxes = _match(maps, sites, n_symbols)
+        np.add.at(self.matrix, (sites[:, 1], predicted), 1)
+        outside_by_channel = np.count_nonzero(outside, axis=(0, *range(2, outside.ndim)))
+        self.matrix[NONE, :-1] += outside_by_channel
+        self.active += in_boxes + int(outside_by_channel.sum())
+        self.entries += maps.size
+
+
+def match_motifs(maps: NDArray[np.floating], sites: NDArray[np.integer], n_symbols: int) -> NDArray[np.int64]:
+    """Match a batch of motif maps with the true sites and count the pairs.
+
+    Parameters
+    ----------
+    maps : (n, C, *spatial) float
+        Motif maps after the sparsity layer; one or more spatial axes. Exactly zero means inactive.
+    sites : (S, 2 + 2 * spatial axes) int
+        Rows (image in 0..n-1, symbol in 0..K-1, start, stop per axis), half-open boxes in map cells, visited in row
+        order. Boxes are clipped to the map; a box without any cell is a missed site.
+    n_symbols
+        K.
+
+    Returns
+    -------
+    (K + 1, C + 1) int64, see :class:`MotifCounts`.
+
+    Raises
+    ------
+    ValueError
+        If a map holds a negative number or NaN, or a site names an image, symbol or number of axes that does not exist.
+    """
+    counts = MotifCounts(n_symbols, maps.shape[1])
+    counts.add(maps, sites)
+    return counts.matrix
+
+
+def match_pairs(maps: NDArray[np.floating], sites: NDArray[np.integer], n_symbols: int) -> MotifPairs:
+    """List every pair behind :func:`match_motifs`, image by image: its sites in order, then left-overs by channel.
+
+    One entry per left-over activation: meant for sparse maps. Arguments and errors as in :func:`match_motifs`.
+    """
+    predicted, outside, _ = _match(maps, sites, n_symbols)
+    left_image, left_channel = np.nonzero(outside)[:2]
+    nothing = np.full(len(left_image), NONE)
+    image = np.concatenate([sites[:, 0], left_image])
+    order = np.argsort(image, kind="stable")
+    return MotifPairs(
+        image[order].astype(np.int64),
+        np.concatenate([predicted, left_channel])[order].astype(np.int64),
+        np.concatenate([sites[:, 1], nothing])[order].astype(np.int64),
+    )
+
+
+def motif_errors(
+    counts: MotifCounts,
+    channel_map: ChannelMap = "one_to_one",
+    fpe_denominator: FpeDenominator = "hits_plus_outside",
+) -> MotifErrors:
+    """Compute the three motif errors from counts.
+
+    FNE = missed sites / sites. FPE = activations outside every box / predictions, where the predictions are the sites
+    that were hit plus the activations outside (as the published numbers were computed), or all active entries (as the
+    paper's text says). CE = share of hit sites whose channel does not stand for their symbol.
+
+    Parameters
+    ----------
+    counts
+        Counts of all test items.
+    channel_map
+        How channels are given symbols: ``one_to_one`` picks the assignment with the fewest errors in which no two
+        channels share a symbol (DigitCircle, splicing), ``many_to_one`` gives each channel its most frequent symbol
+        (LaTeX-OCR, audio).
+    fpe_denominator
+        ``hits_plus_outside`` or ``all_active``.
+
+    Returns
+    -------
+    MotifErrors
+        Shares in [0, 1]. Without sites FNE is NaN, without predictions FPE is NaN, without hit sites CE is NaN.
+    """
+    hits = counts.matrix[:-1, :-1]
+    n_hits, n_outside, n_missed = int(hits.sum()), int(counts.matrix[NONE].sum()), int(counts.matrix[:-1, NONE].sum())
+    predictions = counts.active if fpe_denominator == "all_active" else n_hits + n_outside
+    if channel_map == "one_to_one":
+        n_right = int(hits[linear_sum_assignment(hits, maximize=True)].sum())
+    else:
+        n_right = int(hits.max(axis=0, initial=0).sum())
+    return MotifErrors(
+        fpe=_share(n_outside, predictions),
+        fne=_share(n_missed, n_missed + n_hits),
+        ce=_share(n_hits - n_right, n_hits),
+    )
+
+
+def channel_symbols(matrix: NDArray[np.integer], channel_map: ChannelMap = "one_to_one") -> NDArray[np.int64]:
+    """Return the symbol each channel stands for, (C,) int64; :data:`NONE` for a channel that stands for none.
+
+    Parameters
+    ----------
+    matrix : (K + 1, C + 1) int
+        Counts as in :class:`MotifCounts`.
+    channel_map
+        As in :func:`motif_errors`. Ties go to the smaller symbol; a channel that never hit a site stands for none, and
+        so does a channel that is left over when there are more channels than symbols.
+    """
+    hits = np.asarray(matrix)[:-1, :-1]
+    symbols = np.full(hits.shape[1], NONE, np.int64)
+    if channel_map == "one_to_one":
+        rows, columns = linear_sum_assignment(hits, maximize=True)
+        symbols[columns] = rows
+    elif hits.size:
+        symbols = hits.argmax(axis=0)
+    return np.where(hits.any(axis=0), symbols, NONE)
+
+
+def boxes_in_cells(sites: NDArray[np.integer], stride: int) -> NDArray[np.int64]:
+    """Convert boxes from pixels to map cells of `stride` pixels a side; every cell that a box touches belongs to it."""
+    cells = np.array(sites, np.int64)
+    cells[:, 2::2] //= stride
+    cells[:, 3::2] = -(-cells[:, 3::2] // stride)
+    return cells
+
+
+def _match(
+    maps: NDArray[np.floating], sites: NDArray[np.integer], n_symbols: int
+) -> tuple[NDArray[np.int64], NDArray[np.floating], int]:
+    """Return each site's predicted channel, the maps with all boxes emptied, and how many active entries boxes held."""
+    axes = maps.ndim - 2
+    if sites.ndim != 2 or sites.shape[1] != 2 + 2 * axes:
+        raise ValueError(f"sites must have shape (S, {2 + 2 * axes}) for maps of shape {maps.shape}, got {sites.shape}")
+    if maps.size and not maps.min() >= 0:
+        raise ValueError("motif maps must be non-negative and free of NaN")
+    for column, limit, what in ((0, len(maps), "image"), (1, n_symbols, "symbol")):
+        if len(sites) and not (sites[:, column].min() >= 0 and sites[:, column].max() < limit):
+            raise ValueError(f"a site names {what} {sites[:, column].max()} outside 0..{limit - 1}")
+    left = maps.copy()
+    predicted = np.full(len(sites), NONE, np.int64)
+    in_boxes = 0
+    for row, (image, _, *box) in enumerate(np.maximum(sites, 0).tolist()):
+        inside = left[(image, slice(None), *(slice(box[2 * axis], box[2 * axis + 1]) for axis in range(axes)))]
+        if not inside.size:
+            continue
+        peaks = inside.reshape(len(inside), -1).max(axis=1)
+        channel = int(peaks.argmax())
+        if peaks[channel] > 0:
+            predicted[row] = channel
+            in_boxes += int(np.count_nonzero(inside))
+            inside[...] = 0
+    return predicted, left, in_boxes
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else float("nan")
