@@ -1,0 +1,52 @@
+"""An endless training set that knows its batches by number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+Batch = TypeVar("Batch")
+
+
+class BatchStream(Generic[Batch]):
+    """Iterable over the training batches up to the end of the current period.
+
+    A batch is a function of its number, so that an interrupted run goes on where it was with its step number alone. A period is
+    what lies between two validations and is one epoch for Lightning; the first period after a resume is the rest of the
+    interrupted one.
+
+    Parameters
+    ----------
+    sample
+        Returns batch `index`; a pure function of `index`.
+    start
+        Returns the number of the next batch, for example ``lambda: self.trainer.global_step``.
+    length
+        Batches per period.
+
+    Raises
+    ------
+    ValueError
+        If `length` is not positive.
+
+    Examples
+    --------
+    >>> list(BatchStream(sample=lambda index: index, start=lambda: 7, length=5))
+    [7, 8, 9]
+    """
+
+    def __init__(self, sample: Callable[[int], Batch], start: Callable[[], int], length: int):
+        if length < 1:
+            raise ValueError(f"a period has at least one batch, got length={length}")
+        self.sample = sample
+        self.start = start
+        self.length = length
+
+    def __len__(self) -> int:
+        """Return the batches left in the period; with a length Lightning does not fetch ahead."""
+        return self.length - self.start() % self.length
+
+    def __iter__(self) -> Iterator[Batch]:
+        first = self.start()
+        for index in range(first, first + self.length - first % self.length):
+            yield self.sample(index)
