@@ -1,0 +1,239 @@
+"""The DigitCircle generator (Sparling, section 5.1): scenes first, then pixels, both for a whole batch at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sparseid.data.digit_circle.glyphs import GlyphSet
+from sparseid.errors import InputError
+
+PAD = -1
+"""Fills the unused places of label and placement arrays."""
+
+
+@dataclass(frozen=True)
+class Scenes:
+    """Where the digits of a batch lie; places beyond an image's own count hold -1 (NaN for angles).
+
+    Attributes
+    ----------
+    symbols
+        (images, places) int64: digit at each place, in placement order (counter-clockwise on screen).
+    points
+        (images, places, 2) int64: row and column of each digit's centre, pixels.
+    boxes
+        (images, places, 4) int64: half-open glyph boxes, row start, row stop, column start, column stop.
+    centres, radii, angles
+        The circle: (images, 2) and (images,) in pixels, (images, places) in radians.
+    """
+
+    symbols: np.ndarray
+    points: np.ndarray
+    boxes: np.ndarray
+    centres: np.ndarray
+    radii: np.ndarray
+    angles: np.ndarray
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Digits per image, (images,)."""
+        return (self.symbols != PAD).sum(axis=1)
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """(images, places) int64: the placed digits, rotated so that the smallest comes first; padded by -1."""
+        return canonical_rotation(self.symbols)
+
+    @cached_property
+    def sites(self) -> np.ndarray:
+        """(digits, 6) int64, ordered by image and place: image, symbol and the glyph box in pixels (half-open)."""
+        image, place = np.nonzero(self.symbols != PAD)
+        return np.column_stack([image, self.symbols[image, place], self.boxes[image, place]])
+
+
+@dataclass(frozen=True)
+class DigitCircle:
+    """The distribution of DigitCircle images; all lengths in pixels.
+
+    Parameters
+    ----------
+    glyphs
+        The digits that occur.
+    canvas
+        Image side.
+    min_digits, max_digits
+        Digits per image, uniform, all different.
+    min_radius, max_radius
+        Circle radius, uniform integer, both ends included.
+    margin
+        The circle stays this far from the edge; at least jitter + half a glyph, so that no box leaves the image.
+    jitter
+        Each digit moves by a uniform integer in [-jitter, jitter] per axis.
+    min_gap
+        Angular gaps (k uniforms, normalised) are redrawn until all exceed min_gap / k turns.
+    pre_noise
+        Background pixels are ink with probability pre_noise x mean glyph fill.
+    post_noise
+        Afterwards every pixel flips with this probability.
+
+    Raises
+    ------
+    InputError
+        If digits, circle or noise are impossible on this canvas.
+    """
+
+    glyphs: GlyphSet
+    canvas: int = 100
+    min_digits: int = 3
+    max_digits: int = 6
+    min_radius: int = 20
+    max_radius: int = 34
+    margin: int = 15
+    jitter: int = 3
+    min_gap: float = 0.5
+    pre_noise: float = 0.5
+    post_noise: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.min_digits <= self.max_digits <= len(self.glyphs):
+            raise InputError(
+                f"data: {self.min_digits} to {self.max_digits} different digits per image out of {len(self.glyphs)} "
+                "classes; need 1 <= min_digits <= max_digits <= classes"
+            )
+        if not 0 <= self.min_radius <= self.max_radius:
+            raise InputError(f"data: min_radius={self.min_radius} must lie in [0, max_radius={self.max_radius}]")
+        reach = self.jitter + (self.glyphs.largest_side + 1) // 2
+        if self.margin < reach:
+            raise InputError(f"data.margin={self.margin}: glyph boxes would leave the image; it must be at least {reach}")
+        if 2 * (self.max_radius + self.margin) >= self.canvas:
+            raise InputError(
+                f"data: a circle of radius {self.max_radius} with margin {self.margin} does not fit on a canvas of "
+                f"{self.canvas} pixels; it needs more than {2 * (self.max_radius + self.margin)}"
+            )
+        if not 0 <= self.min_gap <= 0.9:
+            raise InputError(f"data.min_gap={self.min_gap} must lie in [0, 0.9]: larger gaps are hardly ever drawn")
+        if not (0 <= self.pre_noise * self.glyphs.mean_fill <= 1 and 0 <= self.post_noise <= 1):
+            raise InputError("data: pre_noise x mean glyph fill and post_noise are probabilities and must lie in [0, 1]")
+
+    @property
+    def pre_noise_probability(self) -> float:
+        """Probability that a background pixel is ink before the post-noise."""
+        return self.pre_noise * self.glyphs.mean_fill
+
+    @property
+    def mean_digits(self) -> float:
+        """Expected number of digits per image; over positions and channels it is the lowest density that can be right."""
+        return (self.min_digits + self.max_digits) / 2
+
+    def draw_scenes(self, images: int, rng: np.random.Generator) -> Scenes:
+        """Draw the geometry of `images` images: circle, digits, angles, points and boxes."""
+        places = self.max_digits
+        counts = rng.integers(self.min_digits, places + 1, images)
+        radii = rng.integers(self.min_radius, self.max_radius + 1, images)
+        edge = radii + self.margin
+        centres = rng.integers(edge[:, None], (self.canvas - edge)[:, None], (images, 2))
+        used = np.arange(places) < counts[:, None]
+        order = rng.random((images, len(self.glyphs))).argsort(axis=1)  # a uniform permutation, cut at the count
+        symbols = np.where(used, order[:, :places], PAD)
+
+        turns = np.cumsum(self._draw_gaps(used, rng), axis=1) + rng.random((images, 1))
+        angles = np.where(used, 2 * np.pi * turns, np.nan)
+        points = points_on_circle(centres[:, None], radii[:, None], 2 * np.pi * turns)
+        points += rng.integers(-self.jitter, self.jitter + 1, points.shape)
+        boxes = boxes_around(points, self.glyphs.shapes[symbols])
+        points[~used], boxes[~used] = PAD, PAD
+        return Scenes(symbols, points, boxes, centres, radii, angles)
+
+    def draw_pixels(self, scenes: Scenes, rng: np.random.Generator) -> np.ndarray:
+        """Draw the images of `scenes`, shape (images, canvas, canvas), bool, True = ink.
+
+        One random number per pixel does both noises: outside the boxes a pixel is ink with probability
+        p (1 - q) + q (1 - p) for pre-noise p and post-noise q, inside a box the glyph's pixel flips with probability q.
+        """
+        images, side = len(scenes.symbols), self.canvas
+        p, q = self.pre_noise_probability, self.post_noise
+        # 16 random bits per pixel: probabilities are exact to 1/131072
+        noise = np.frombuffer(rng.bytes(2 * images * side * side), np.uint16).reshape(images, side * side)
+        pixels = np.empty((images, side * side + 1), bool)  # the last column takes what pads small boxes
+        np.less(noise, _share(p * (1 - q) + q * (1 - p)), out=pixels[:, :-1])
+        flips = noise < _share(q) if scenes.symbols.size else noise
+        for place in range(scenes.symbols.shape[1]):  # in placement order: a later box covers an earlier one
+            image = np.flatnonzero(scenes.symbols[:, place] != PAD)
+            symbol = scenes.symbols[image, place]
+            corner = scenes.boxes[image, place, 0] * side + scenes.boxes[image, place, 2]
+            offsets, ink, inside = self._stencil
+            target = np.where(inside[symbol], corner[:, None] + offsets[symbol], side * side)
+            source = np.minimum(target, side * side - 1)
+            pixels[image[:, None], target] = ink[symbol] ^ flips[image[:, None], source]
+        return pixels[:, :-1].reshape(images, side, side)
+
+    def draw_single(self, images: int, side: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Draw images of one centred digit each: pixels (images, side, side) bool and digits (images,)."""
+        symbols = rng.integers(0, len(self.glyphs), images)[:, None]
+        points = np.full((images, 1, 2), side // 2)
+        nowhere = np.zeros((images, 2))
+        scenes = Scenes(
+            symbols, points, boxes_around(points, self.glyphs.shapes[symbols]), nowhere, nowhere[:, 0], nowhere[:, :1]
+        )
+        single = DigitCircle(
+            self.glyphs, side, 1, 1, 0, 0, (self.glyphs.largest_side + 1) // 2, 0, 0.0, self.pre_noise, self.post_noise
+        )
+        return single.draw_pixels(scenes, rng), symbols[:, 0]
+
+    def _draw_gaps(self, used: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw k uniforms per image, normalised, until all are at least min_gap / k; unused places hold 0."""
+        gaps = np.zeros(used.shape)
+        smallest = self.min_gap / used.sum(axis=1)
+        rejected = np.arange(len(used))
+        while len(rejected):
+            drawn = np.where(used[rejected], rng.random((len(rejected), used.shape[1])), 0)
+            drawn /= drawn.sum(axis=1, keepdims=True)
+            gaps[rejected] = drawn
+            too_small = (drawn < smallest[rejected, None]) & used[rejected]
+            rejected = rejected[too_small.any(axis=1)]
+        return gaps
+
+    @cached_property
+    def _stencil(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Per symbol, padded to the largest box: flat pixel offsets, ink, and whether the pixel belongs to the box."""
+        area = int(self.glyphs.shapes.prod(axis=1).max())
+        offsets = np.zeros((len(self.glyphs), area), np.int64)
+        ink = np.zeros((len(self.glyphs), area), bool)
+        inside = np.zeros((len(self.glyphs), area), bool)
+        for symbol, bitmap in enumerate(self.glyphs.bitmaps):
+            rows, columns = np.indices(bitmap.shape)
+            offsets[symbol, : bitmap.size] = (rows * self.canvas + columns).ravel()
+            ink[symbol, : bitmap.size] = bitmap.ravel()
+            inside[symbol, : bitmap.size] = True
+        return offsets, ink, inside
+
+
+def points_on_circle(centres: np.ndarray, radii: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Return round(centre + radius (cos, sin)), shape (..., 2) int64: row from the cosine, column from the sine."""
+    direction = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    return np.rint(centres + radii[..., None] * direction).astype(np.int64)
+
+
+def boxes_around(points: np.ndarray, shapes: np.ndarray) -> np.ndarray:
+    """Return the half-open boxes (..., 4) of `shapes` (..., 2) whose top-left corner is point - shape // 2."""
+    start = points - shapes // 2
+    stop = start + shapes
+    return np.stack([start[..., 0], stop[..., 0], start[..., 1], stop[..., 1]], axis=-1)
+
+
+def canonical_rotation(symbols: np.ndarray) -> np.ndarray:
+    """Rotate each row of distinct symbols, padded by -1 at the end, so that its smallest symbol comes first."""
+    used = symbols != PAD
+    counts = used.sum(axis=1, keepdims=True)
+    first = np.where(used, symbols, np.iinfo(symbols.dtype).max).argmin(axis=1)[:, None]
+    places = np.arange(symbols.shape[1])[None, :]
+    rotated = np.take_along_axis(symbols, (first + places) % np.maximum(counts, 1), axis=1)
+    return np.where(used, rotated, PAD)
+
+
+def _share(probability: float) -> int:
+    """Threshold on 16 random bits whose share of smaller values is nearest to `probability`."""
+    return min(round(probability * 65536), 65535)

@@ -1,0 +1,8 @@
+"""Errors that are the user's to mend."""
+
+
+class InputError(Exception):
+    """Something the user gave cannot be used; the message says what, where it came from and what to do.
+
+    Shown without a traceback: the command line prints the message and exits with code 2.
+    """

@@ -1,0 +1,1 @@
+"""Sparling: motifs through extreme activation sparsity (Gupta, Bastani and Solar-Lezama)."""

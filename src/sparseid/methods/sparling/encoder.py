@@ -1,0 +1,75 @@
+"""The local encoder g: a small convolutional network that sees only a window around each position."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class LocalEncoder(nn.Module):
+    """Stem convolution, pre-activation residual units and a 1x1 convolution to one channel per motif (section 5.1).
+
+    Parameters
+    ----------
+    channels
+        Motif channels.
+    width
+        Channels of the residual units.
+    blocks
+        Residual units; each sees two pixels further in every direction (times the stride).
+    stem_kernel, stride
+        Side and stride of the first convolution; 1 and 1 as published.
+    in_channels
+        Channels of the input image.
+    bf16
+        Run in bfloat16, channels last; the result is float32 either way.
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        width: int = 64,
+        blocks: int = 4,
+        stem_kernel: int = 1,
+        stride: int = 1,
+        in_channels: int = 1,
+        bf16: bool = False,
+    ) -> None:
+        super().__init__()
+        self.bf16 = bf16
+        self.stride = stride
+        self.stem = nn.Conv2d(in_channels, width, stem_kernel, stride, padding=stem_kernel // 2)
+        self.blocks = nn.Sequential(*[ResidualUnit(width) for _ in range(blocks)])
+        self.head = nn.Conv2d(width, channels, 1)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Map (N, in_channels, H, W) to the dense motif map (N, channels, ceil(H / stride), ceil(W / stride)), float32."""
+        if not self.bf16:
+            return self.head(self.blocks(self.stem(images)))
+        with torch.autocast(images.device.type, torch.bfloat16):
+            images = images.to(memory_format=torch.channels_last)
+            return self.head(self.blocks(self.stem(images))).float().contiguous()
+
+    @property
+    def window(self) -> int:
+        """Side of the square of input pixels that one motif map cell depends on."""
+        return self.stem.kernel_size[0] + 4 * len(self.blocks) * self.stride
+
+
+class ResidualUnit(nn.Module):
+    """BN-ReLU-conv3x3-BN-ReLU-conv3x3 plus identity, zero padding (He et al. 2016)."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.BatchNorm2d(width),
+            nn.ReLU(),
+            nn.Conv2d(width, width, 3, padding=1),
+            nn.BatchNorm2d(width),
+            nn.ReLU(),
+            nn.Conv2d(width, width, 3, padding=1),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (N, width, H, W) to the same shape."""
+        return x + self.layers(x)

@@ -1,0 +1,83 @@
+"""Adaptive sparsity (Sparling, Algorithm 1): when to cut the density, as a state machine without a trainer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass
+class DensitySchedule:
+    """Cut the density whenever the validation accuracy exceeds a slowly falling target.
+
+    Parameters
+    ----------
+    density
+        Density in force; starts at the start density.
+    min_density
+        The schedule is finished when a cut would go below this.
+    cut_factor
+        A cut multiplies the density by this.
+    target_fall_per_sample
+        Fall of the target per training sample.
+    target
+        Accuracy to exceed, starts at 1.
+    samples
+        Training samples at the last check.
+    cuts
+        Cuts so far.
+    finished
+        True once the accuracy exceeded the target at the last density above the minimum.
+    """
+
+    density: float
+    min_density: float
+    cut_factor: float
+    target_fall_per_sample: float
+    target: float = 1.0
+    samples: int = 0
+    cuts: int = 0
+    finished: bool = False
+
+    def check(self, samples: int, accuracy: float) -> bool:
+        """Take the accuracy measured after `samples` training samples; return whether the density was cut (or would be).
+
+        The target first falls by rate x samples since the last check (not below 0); if the accuracy is strictly above it,
+        the density is cut and the target becomes that accuracy. The cut that would go below ``min_density`` is not made:
+        the schedule is finished instead, with the weights of this moment belonging to the last density.
+        """
+        fall = self.target_fall_per_sample * (samples - self.samples)
+        self.target = min(max(self.target - fall, 0.0), 1.0)
+        self.samples = samples
+        reached = accuracy > self.target
+        if reached:
+            self.target = accuracy
+            if self.density * self.cut_factor < self.min_density:
+                self.finished = True
+            else:
+                self.density *= self.cut_factor
+                self.cuts += 1
+        return reached
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state as plain numbers."""
+        return asdict(self)
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore :meth:`state_dict`."""
+        for name, value in state.items():
+            setattr(self, name, value)
+
+
+def density_grid(start: float, minimum: float, factor: float) -> list[float]:
+    """Return the densities a run visits: start x factor^k as long as they are not below `minimum`.
+
+    Examples
+    --------
+    >>> grid = density_grid(0.5, 4.492e-5, 0.75)
+    >>> len(grid) - 1, f"{grid[-1]:.6e}"
+    (32, '5.022621e-05')
+    """
+    last = math.floor(math.log(minimum / start) / math.log(factor) + 1e-9)
+    return [start * factor**k for k in range(last + 1)]
