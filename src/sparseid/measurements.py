@@ -18,7 +18,7 @@ class Measurement:
     metric
         Name of the metric as in the paper's ``targets.yaml``.
     value
-        The number, in `unit`; None or NaN where it is undefined for these items (an empty prediction has no error rate).
+        The number, in `unit`; None or NaN where it is undefined (an empty prediction has no error rate).
     unit
         Unit of the paper's targets, for example ``"%"``; empty for a pure number.
     n

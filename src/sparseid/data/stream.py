@@ -11,9 +11,9 @@ Batch = TypeVar("Batch")
 class BatchStream(Generic[Batch]):
     """Iterable over the training batches up to the end of the current period.
 
-    A batch is a function of its number, so that an interrupted run goes on where it was with its step number alone. A period is
-    what lies between two validations and is one epoch for Lightning; the first period after a resume is the rest of the
-    interrupted one.
+    A batch is a function of its number, so that an interrupted run goes on where it was with its step number alone.
+    A period is what lies between two validations and is one epoch for Lightning; the first period after a resume is
+    the rest of the interrupted one.
 
     Parameters
     ----------

@@ -1,0 +1,118 @@
+"""Names in the configuration -> the objects of a run; the only place that knows which names exist.
+
+Imports are made when a name is asked for: a run loads its own method and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, cast
+
+import numpy as np
+import pytorch_lightning as pl
+from lightning_fabric.plugins.environments import SLURMEnvironment
+from pytorch_lightning.callbacks import RichProgressBar
+
+from sparseid.config.schema import RunConfig
+from sparseid.measurements import Evaluation, Measurement
+from sparseid.training.callbacks import Progress, StepCurves
+from sparseid.training.checkpoints import LAST, AtomicCheckpointIO, LastCheckpoint
+from sparseid.training.errors import RunError
+from sparseid.training.run_folder import RunFolder
+
+
+class Data(Protocol):
+    """What a run asks of a LightningDataModule beyond Lightning's hooks."""
+
+    test_items: int
+    """Items of the next test; set by the run before each one."""
+
+
+class Method(Protocol):
+    """What a run asks of a LightningModule beyond Lightning's hooks."""
+
+    evaluation: Evaluation | None
+    """The evaluation under way; set by the run before each test."""
+    measurements: list[Measurement]
+    """Filled by the test hooks; emptied by the run before each test."""
+    arrays: dict[str, np.ndarray]
+    """Filled by the test hooks: what the pictures are drawn from."""
+
+    def evaluations(self, folder: Path) -> list[Evaluation]:
+        """Return which checkpoints to test, after training."""
+
+
+def _digit_circle(cfg: RunConfig) -> pl.LightningDataModule:
+    from sparseid.data.digit_circle.datamodule import DigitCircleData
+
+    return DigitCircleData.from_config(cfg)
+
+
+def _sparling(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
+    from sparseid.methods.sparling.module import SparlingModule
+
+    return SparlingModule.from_config(cfg, data)
+
+
+DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {"digit_circle": _digit_circle}
+METHODS: dict[str, Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]] = {"sparling": _sparling}
+
+
+def build_data(cfg: RunConfig) -> pl.LightningDataModule:
+    """Return the data module that ``data.name`` names."""
+    return DATA[cfg.data.name](cfg)
+
+
+def build_module(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
+    """Return the method that ``method.name`` names, freshly initialised from the global generators."""
+    return METHODS[cfg.method.name](cfg, data)
+
+
+def build_trainer(cfg: RunConfig, folder: RunFolder) -> pl.Trainer:
+    """Return Lightning's trainer with our callbacks and none of its own files.
+
+    One epoch is one period between two validations; one batch is one optimiser step.
+
+    Raises
+    ------
+    RunError
+        If the configuration asks for a logger that does not exist.
+    """
+    if cfg.logger.name != "csv":
+        raise RunError(f"logger={cfg.logger.name} is not there yet; every run writes its curves to metrics.csv.")
+    settings = cfg.trainer
+    curves = StepCurves(folder.metrics, settings.batch_size)
+    last = LastCheckpoint(folder.checkpoints / LAST, settings.save_every_s, before_save=curves.check)
+    terminal = sys.stdout.isatty()
+    progress = RichProgressBar() if terminal else _progress_lines(folder, curves, cfg)
+    plugins: list = [AtomicCheckpointIO()]
+    if SLURMEnvironment.detect():
+        plugins.append(SLURMEnvironment(auto_requeue=False))  # Lightning's own requeueing saves at unsafe moments
+    return pl.Trainer(
+        max_steps=settings.max_samples // settings.batch_size,
+        max_epochs=-1,
+        accelerator=settings.accelerator,
+        devices=settings.devices,
+        strategy=settings.strategy,
+        precision=cast("pl.trainer.trainer._PRECISION_INPUT", settings.precision),
+        callbacks=[curves, progress, last],
+        plugins=plugins,
+        reload_dataloaders_every_n_epochs=1,  # the first period after a resume is shorter than the others
+        num_sanity_val_steps=0,
+        logger=False,
+        enable_model_summary=False,
+        enable_progress_bar=terminal,
+        default_root_dir=folder.path,
+    )
+
+
+def _progress_lines(folder: RunFolder, curves: StepCurves, cfg: RunConfig) -> Progress:
+    def say(line: str) -> None:
+        if int(os.environ.get("LOCAL_RANK", "0")) == 0:
+            folder.say(line)
+            folder.write_status("running", line)
+
+    return Progress(say, curves, cfg.trainer.max_samples, cfg.trainer.batch_size)

@@ -1,0 +1,182 @@
+"""Checkpoints: written atomically between two steps, read back with ``weights_only=True``.
+
+A checkpoint is taken *before* a step begins: every hook of the step and of the validation before it has ended, so the
+state is whole whichever hooks a method uses. It holds Lightning's own dictionary without the state of its loops:
+batches are functions of their number and a period ends at multiples of its length, so the step number says where to go
+on.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pytorch_lightning as pl
+import torch
+from lightning_fabric.plugins import TorchCheckpointIO
+from pytorch_lightning.callbacks import Checkpoint
+
+from sparseid.files import replace_file
+from sparseid.training.errors import RunError
+from sparseid.training.seeding import restore_rng, rng_state
+
+LAST, PREVIOUS, NEXT = "last.ckpt", "previous.ckpt", "next.ckpt"
+RUN_STATE = "sparseid"
+"""Key of what a checkpoint holds beyond Lightning's dictionary: generators, and whether training has finished."""
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Load a checkpoint to the CPU; anything but tensors and plain values in it is refused."""
+    content = torch.load(path, map_location="cpu", weights_only=True)
+    if not isinstance(content, dict) or "state_dict" not in content:
+        raise ValueError("it has no state_dict")
+    return content
+
+
+def usable_checkpoint(folder: Path) -> Path | None:
+    """Return the newest checkpoint of a run that can be read, or None if there is none.
+
+    Parameters
+    ----------
+    folder
+        The run's ``checkpoints`` folder.
+
+    Raises
+    ------
+    RunError
+        If there are checkpoints but none can be read.
+    """
+    damaged = []
+    for path in (folder / LAST, folder / PREVIOUS):
+        if not path.exists():
+            continue
+        try:
+            if RUN_STATE not in load(path):
+                raise ValueError("it was not written by this program")
+        except Exception as error:  # whatever a damaged file makes torch raise
+            damaged.append(f"{path}: {str(error).splitlines()[0] if str(error) else type(error).__name__}")
+            continue
+        if damaged:
+            warnings.warn(f"Damaged checkpoint, going on from {path.name}. {damaged[0]}", stacklevel=2)
+        return path
+    if damaged:
+        raise RunError(
+            "No checkpoint can be read; nothing was changed.\n  " + "\n  ".join(damaged) + "\n"
+            f"To begin again delete {folder}, or give force=true."
+        )
+    return None
+
+
+class AtomicCheckpointIO(TorchCheckpointIO):
+    """Write checkpoints so that a killed process or a full disk leaves the old ones as they were.
+
+    ``last.ckpt`` becomes ``previous.ckpt`` when a new one is complete on the disk. Other names are simply replaced.
+    """
+
+    def save_checkpoint(self, checkpoint: dict[str, Any], path: str | Path, storage_options: Any = None) -> None:
+        """Save `checkpoint` as `path`."""
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # serialised in memory first: torch's own writer reports a full disk as a RuntimeError without an error number
+        buffer = io.BytesIO()
+        torch.save(checkpoint, buffer)
+
+        def write(file: BinaryIO) -> None:
+            file.write(buffer.getbuffer())
+
+        complete = path.with_name(NEXT) if path.name == LAST else path
+        replace_file(complete, write)
+        if path.name == LAST:
+            if path.exists():
+                path.replace(path.with_name(PREVIOUS))
+            complete.replace(path)
+
+    def load_checkpoint(
+        self, path: str | Path, map_location: Any = "cpu", weights_only: bool | None = True
+    ) -> dict[str, Any]:
+        """Load a checkpoint, always with ``weights_only=True``."""
+        return load(Path(path))
+
+
+class LastCheckpoint(Checkpoint):
+    """Save ``last.ckpt`` after every validation, every `every_s` seconds and at the end; restore what it saved.
+
+    Parameters
+    ----------
+    path
+        The file to write.
+    every_s
+        Seconds between two checkpoints within a period.
+    before_save
+        Called before saving; raises if the state should not be kept.
+    """
+
+    def __init__(self, path: Path, every_s: float, before_save: Callable[[], None] = lambda: None):
+        self.path = path
+        self.every_s = every_s
+        self.before_save = before_save
+        self._saved_at = 0.0
+        self._validated = False
+        self._finished = False
+        self._restored_rng: dict[str, Any] | None = None
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Start the clock."""
+        self._saved_at = time.monotonic()
+
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Ask for a checkpoint as soon as all hooks of this validation have ended."""
+        self._validated = True
+
+    def on_train_batch_start(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
+    ) -> None:
+        """Save if it is time; after a resume, first set the generators to where they were at this very place."""
+        if self._restored_rng is not None:
+            restore_rng(self._restored_rng)
+            self._restored_rng = None
+        elif self._validated or time.monotonic() - self._saved_at >= self.every_s:
+            self._save(trainer)
+
+    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Save the end of training."""
+        self._finished = True
+        self._save(trainer)
+
+    def _save(self, trainer: pl.Trainer) -> None:
+        self.before_save()
+        trainer.save_checkpoint(self.path)
+        self._saved_at = time.monotonic()
+        self._validated = False
+
+    def on_save_checkpoint(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
+    ) -> None:
+        """Add the generators, leave out the state of Lightning's loops."""
+        del checkpoint["loops"]
+        checkpoint[RUN_STATE] = {"rng": rng_state(), "finished": self._finished}
+
+    def on_load_checkpoint(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
+    ) -> None:
+        """Set Lightning's counters; a finished training is not continued."""
+        self._restored_rng = checkpoint[RUN_STATE]["rng"]
+        self._finished = trainer.should_stop = checkpoint[RUN_STATE]["finished"]
+        set_progress(trainer, step=checkpoint["global_step"], epoch=checkpoint["epoch"])
+
+
+def set_progress(trainer: pl.Trainer, step: int, epoch: int) -> None:
+    """Let a new fit begin at optimiser step `step` and epoch `epoch`.
+
+    Lightning has no public way to do it: these are the counters behind ``trainer.global_step`` and
+    ``trainer.current_epoch``.
+    """
+    loop = trainer.fit_loop
+    loop.epoch_loop.automatic_optimization.optim_progress.optimizer.step.total.completed = step
+    loop.epoch_loop.manual_optimization.optim_step_progress.total.completed = step
+    counters = loop.epoch_progress.current
+    counters.ready = counters.started = counters.processed = counters.completed = epoch  # type: ignore[attr-defined]

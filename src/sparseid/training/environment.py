@@ -1,0 +1,71 @@
+"""What a run was made with: versions, commit, local changes, device."""
+
+from __future__ import annotations
+
+import json
+import platform
+import socket
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("sparseid", "torch", "pytorch-lightning", "numpy", "scipy", "hydra-core", "omegaconf")
+
+
+def describe(seed: int, device: str, earlier: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the content of a run's ``environment.json``.
+
+    Parameters
+    ----------
+    seed
+        The run's seed.
+    device
+        Name of the device.
+    earlier
+        The content written when the run was begun, if it is resumed: the commits of all starts are listed.
+    """
+    source = Path(__file__).parent
+    commit = _git(source, "rev-parse", "HEAD") or "unknown"
+    changes = _git(source, "status", "--porcelain")
+    commits = list((earlier or {}).get("commits", []))
+    if commit not in commits:
+        commits.append(commit)
+    return {
+        "commit": commit,
+        "commits": commits,
+        "dirty": bool(changes) or commit == "unknown" or len(commits) > 1,
+        "changes": changes,
+        "diff": _git(source, "diff", "HEAD"),
+        "seed": seed,
+        "device": device,
+        "host": socket.gethostname(),
+        "platform": platform.platform(),
+        "python": platform.python_version(),
+        "packages": {name: _version(name) for name in PACKAGES},
+    }
+
+
+def read(path: Path) -> dict[str, Any] | None:
+    """Return an earlier ``environment.json``, or None if there is none that can be read."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """Return what git prints, or nothing where the code is no git checkout."""
+    try:
+        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode(errors="replace").strip()
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,118 @@
+"""Rows: the numbers of a run, as they stand in its ``result.json``."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from sparseid.files import write_json
+from sparseid.measurements import Key
+from sparseid.training.errors import RunError
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number of one run.
+
+    Parameters
+    ----------
+    run
+        Name of the run's folder.
+    paper, scale
+        The paper whose method was run, and at which scale.
+    keys
+        Row and column keys of the paper's tables, for example ``{"domain": "digitcircle", "steps_above": 2}``.
+    seed
+        The run's seed.
+    metric, value, unit
+        What was measured, in the unit of the paper's targets; None where the metric is undefined.
+    n
+        Items behind the value.
+    commit
+        Commit of the code that tested the run.
+    dirty
+        True if the numbers do not come from `commit` alone: local changes, or a resume under another commit.
+    device
+        Name of the device.
+    written
+        Time of writing, ISO 8601, UTC.
+    """
+
+    run: str
+    paper: str
+    scale: str
+    keys: dict[str, Key]
+    seed: int
+    metric: str
+    value: float | None
+    unit: str
+    n: int
+    commit: str
+    dirty: bool
+    device: str
+    written: str
+
+
+def plain_value(value: Any) -> float | None:
+    """Return a measured value as JSON can hold it: NaN, an undefined metric, becomes None.
+
+    Raises
+    ------
+    ValueError
+        If the value is infinite.
+    """
+    if value is None or math.isnan(value):
+        return None
+    if math.isinf(value):
+        raise ValueError("an infinite value is no measurement")
+    return float(value)
+
+
+def plain_keys(keys: dict[str, Any]) -> dict[str, Key]:
+    """Return keys with NumPy and torch scalars replaced by Python's."""
+    return {name: value.item() if hasattr(value, "item") else value for name, value in keys.items()}
+
+
+def write_rows(path: Path, rows: list[Row]) -> None:
+    """Replace `path` by the rows as JSON, atomically."""
+    write_json(path, {"rows": [asdict(row) for row in rows]})
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Read the rows of a ``result.json``.
+
+    Raises
+    ------
+    RunError
+        If the file is missing, truncated or not made of rows; the message names the file and what is wrong with it.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunError(f"{path} cannot be read as rows: {error}. Make the run again with force=true.") from error
+    rows = content.get("rows") if isinstance(content, dict) else None
+    if not isinstance(rows, list):
+        raise RunError(f'{path} has no list "rows". Make the run again with force=true.')
+    return [_row(entry, f"{path}, row {number}") for number, entry in enumerate(rows)]
+
+
+_TYPES: dict[str, type | tuple[type, ...]] = {"keys": dict, "seed": int, "n": int, "dirty": bool}
+_TYPES["value"] = (float, int, type(None))
+
+
+def _row(entry: Any, where: str) -> Row:
+    """Return `entry` as a Row if it has exactly a row's fields, each of its type."""
+    names = {f.name for f in fields(Row)}
+    if not isinstance(entry, dict) or set(entry) != names:
+        found = set(entry) if isinstance(entry, dict) else set()
+        raise RunError(f"{where}: missing {sorted(names - found)}, unknown {sorted(found - names)}.")
+    for name, value in entry.items():
+        if not isinstance(value, _TYPES.get(name, str)) or (isinstance(value, bool) and name != "dirty"):
+            raise RunError(f"{where}: {name} is {value!r}.")
+    for name, value in entry["keys"].items():
+        if not isinstance(value, str | int | float):
+            raise RunError(f"{where}: key {name} is {value!r}.")
+    return Row(**entry)

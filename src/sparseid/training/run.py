@@ -1,0 +1,130 @@
+"""One run, from asking for it to its rows: folder and lock -> status -> recipe -> rows -> status.
+
+Importing this module loads no torch: asking for a run that is done answers at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import threading
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+from sparseid.config.identity import run_directory
+from sparseid.config.schema import RunConfig
+from sparseid.training.errors import RunDiverged, RunError
+from sparseid.training.rows import write_rows
+from sparseid.training.run_folder import RunFolder
+
+GO_ON = "run the same command to go on"
+
+
+def execute(cfg: RunConfig) -> Path:
+    """Make one run, or go on with it, or say that it is done.
+
+    With ``cfg.force`` the run is made in the subfolder ``remake`` and takes the place of the old one when it is done.
+
+    Parameters
+    ----------
+    cfg
+        A valid configuration.
+
+    Returns
+    -------
+    Path
+        The run's folder.
+
+    Raises
+    ------
+    RunError
+        If the run cannot start or go on; the message says what to do. `RunBusy`: another process makes it.
+        `RunDiverged`: its loss is no longer finite.
+    KeyboardInterrupt
+        If the user interrupted it (exit code 130); the same command goes on.
+    """
+    folder = RunFolder(run_directory(cfg))
+    if helper_process():  # of a run on several devices: the first process keeps the folder
+        from sparseid.training.recipe import train_and_test
+
+        train_and_test(cfg, folder.remake if cfg.force else folder)
+        return folder.path
+
+    with folder.lock():
+        if cfg.force:
+            make(cfg, folder.remake)
+            folder.adopt_remake()
+        else:
+            folder.check_schema(cfg)
+            if folder.state == "done":
+                print(f"done already: {folder.path} (force=true makes it again)", flush=True)
+            elif folder.state == "diverged":
+                message = (folder.read_status() or {}).get("message", "")
+                raise RunDiverged(f"{folder.path} has diverged: {message}. It would again; force=true makes it again.")
+            else:
+                make(cfg, folder)
+    return folder.path
+
+
+def make(cfg: RunConfig, folder: RunFolder) -> None:
+    """Train, test and write the rows of a run that is not done."""
+    folder.open(cfg)
+    with outcome(folder):
+        from sparseid.training.recipe import train_and_test
+
+        write_rows(folder.result, train_and_test(cfg, folder))
+
+
+@contextlib.contextmanager
+def outcome(folder: RunFolder) -> Iterator[None]:
+    """Keep ``status.json`` true while a run is made, however it ends."""
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGINT) if main else None
+    try:
+        folder.write_status("running")
+        yield
+        folder.write_status("done")
+    except BaseException as error:
+        end(folder, error)
+        raise
+    finally:
+        if main:  # Lightning ignores further interrupts after the first one
+            signal.signal(signal.SIGINT, handler)
+
+
+def end(folder: RunFolder, error: BaseException) -> None:
+    """Write how a run ended that did not get done; raise what the user should see instead of `error`, if anything."""
+    # Lightning turns an interrupt into exit(1)
+    interrupted = isinstance(error, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt)
+    if not interrupted and not isinstance(error, RunDiverged):
+        folder.log(traceback.format_exc())
+    if interrupted:
+        state, message = "preempted", f"interrupted; {GO_ON}"
+    elif isinstance(error, SystemExit):
+        state, message = "preempted", f"stopped from outside; {GO_ON}"
+    elif isinstance(error, RunDiverged):
+        state, message = "diverged", str(error)
+    elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        state = "failed"
+        message = f"no space left for {folder.path} ({error.strerror}); free some, then {GO_ON}: nothing saved is lost"
+    else:
+        state, message = "failed", str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}"
+    with contextlib.suppress(OSError):  # on a full disk the old status stands
+        folder.write_status(state, message)
+    folder.log(f"{state}: {message}")
+
+    if interrupted:
+        raise KeyboardInterrupt(f"{folder.path}: {message}") from None
+    if isinstance(error, RunDiverged):
+        raise RunDiverged(f"{folder.path} has diverged: {message}") from None
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        raise RunError(message) from error
+
+
+def helper_process() -> bool:
+    """Return whether this is not the first process of a run on several devices."""
+    ranks = [os.environ[name] for name in ("RANK", "LOCAL_RANK", "SLURM_PROCID") if name in os.environ]
+    return bool(ranks) and int(ranks[0]) > 0

@@ -1,0 +1,204 @@
+"""The folder of one run: who may write it, what state it is in, and how a forced run takes its place."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+from filelock import FileLock, Timeout
+
+from sparseid.config.schema import RunConfig
+from sparseid.files import write_json, write_text
+from sparseid.training.errors import RunBusy, RunError
+
+STATES = ("planned", "running", "done", "failed", "preempted", "diverged")
+"""States of a run; ``outputs/README.md`` says what each means."""
+
+
+def now() -> str:
+    """Return the time as it stands in the files of a run: ISO 8601, UTC, seconds."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class RunFolder:
+    """The files of one run.
+
+    Parameters
+    ----------
+    path
+        The folder; it need not exist.
+    """
+
+    def __init__(self, path: Path):
+        self.path = Path(path)
+
+    @property
+    def checkpoints(self) -> Path:
+        """Folder of ``last.ckpt``, ``previous.ckpt`` and the method's milestones."""
+        return self.path / "checkpoints"
+
+    @property
+    def metrics(self) -> Path:
+        """Step curves."""
+        return self.path / "metrics.csv"
+
+    @property
+    def result(self) -> Path:
+        """The rows."""
+        return self.path / "result.json"
+
+    @property
+    def arrays(self) -> Path:
+        """What the method's pictures are drawn from."""
+        return self.path / "arrays.npz"
+
+    @property
+    def remake(self) -> RunFolder:
+        """Where ``force=true`` makes the run again; it replaces this folder once it is done."""
+        return RunFolder(self.path / "remake")
+
+    # Locking
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[None]:
+        """Be the only writer of this run.
+
+        The operating system releases the lock with the process, however it ends. The lock file lies beside the folder,
+        because a forced run replaces the folder.
+
+        Raises
+        ------
+        RunBusy
+            If another process holds the lock; names it.
+        RunError
+            If the folder cannot be written.
+        """
+        lock = FileLock(self.path.parent / f".{self.path.name}.lock", mode=0o664)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise RunBusy(f"{self.path} is being made by {self._owner()}. Nothing was touched.") from None
+        except OSError as error:
+            raise RunError(
+                f"Cannot write to {self.path.parent}: {error.strerror}. Give a writable folder with outputs=FOLDER."
+            ) from error
+        try:
+            self._settle()
+            yield
+        finally:
+            lock.release()
+
+    def _owner(self) -> str:
+        status = self.remake.read_status() or {}
+        if status.get("state") != "running":
+            status = self.read_status() or {}
+        if status.get("state") != "running":
+            return "another process that has just started"
+        return f"process {status.get('pid')} on {status.get('host')} since {status.get('started')}"
+
+    # Writing
+
+    def open(self, cfg: RunConfig) -> None:
+        """Create the folder, clear what a killed process left half-written, and write ``config.yaml``.
+
+        Raises
+        ------
+        RunError
+            If the folder cannot be written, or holds a run of another schema version.
+        """
+        self.check_schema(cfg)
+        try:
+            self.checkpoints.mkdir(parents=True, exist_ok=True)
+            for leftover in [*self.path.glob(".*.tmp"), *self.checkpoints.glob(".*.tmp")]:
+                leftover.unlink()
+            write_text(self.path / "config.yaml", yaml.safe_dump(dataclasses.asdict(cfg), sort_keys=False))
+        except PermissionError as error:
+            raise RunError(
+                f"Cannot write to {self.path}: {error.strerror}. Give a writable folder with outputs=FOLDER."
+            ) from error
+
+    def check_schema(self, cfg: RunConfig) -> None:
+        """Refuse to go on with a run whose ``config.yaml`` has another schema version."""
+        path = self.path / "config.yaml"
+        if not path.exists():
+            return
+        try:
+            content = yaml.safe_load(path.read_text(encoding="utf-8"))
+            schema = content["schema"]
+        except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
+            raise RunError(f"{path} cannot be read ({error!r}). Make the run again with force=true.") from error
+        if schema != cfg.schema:
+            raise RunError(
+                f"{path} has schema version {schema}, this code has {cfg.schema}: its fields may mean something else. "
+                "Make the run again with force=true (the old result stays until the new one is done)."
+            )
+
+    def write_status(self, state: str, message: str = "") -> None:
+        """Replace ``status.json``; a running run keeps its time of start."""
+        if state not in STATES:
+            raise ValueError(f"{state!r} is none of {STATES}")
+        old = self.read_status() or {}
+        same_process = old.get("pid") == os.getpid() and old.get("state") == "running"
+        status = {
+            "state": state,
+            "message": message,
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "started": old["started"] if same_process else now(),
+            "updated": now(),
+        }
+        write_json(self.path / "status.json", status)
+
+    def say(self, message: str) -> None:
+        """Print a line and append it to ``log.txt``."""
+        print(message, flush=True)
+        self.log(message)
+
+    def log(self, message: str) -> None:
+        """Append to ``log.txt``; a log that cannot be written stops nothing."""
+        with contextlib.suppress(OSError), (self.path / "log.txt").open("a", encoding="utf-8") as file:
+            file.write(f"{now()} {message}\n")
+
+    # Reading
+
+    def read_status(self) -> dict[str, Any] | None:
+        """Return ``status.json``, or None if there is none or it cannot be read."""
+        try:
+            status = json.loads((self.path / "status.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return status if isinstance(status, dict) else None
+
+    @property
+    def state(self) -> str:
+        """State of the run; ``planned`` if it has not begun."""
+        return str((self.read_status() or {}).get("state", "planned"))
+
+    # A forced run takes the place of the old one
+
+    def adopt_remake(self) -> None:
+        """Put the finished `remake` in the place of this folder."""
+        self.remake.path.rename(self._aside("remade"))
+        self._settle()
+
+    def _aside(self, role: str) -> Path:
+        return self.path.parent / f".{self.path.name}.{role}"
+
+    def _settle(self) -> None:
+        """End a replacement, also one in which the process was killed: at every moment one complete result exists."""
+        remade, replaced = self._aside("remade"), self._aside("replaced")
+        if remade.exists():
+            if self.path.exists():
+                self.path.rename(replaced)
+            remade.rename(self.path)
+        shutil.rmtree(replaced, ignore_errors=True)

@@ -1,0 +1,57 @@
+"""The global random generators of Python, NumPy and torch: seeding, reading and restoring them."""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import Any
+
+import numpy as np
+import torch
+
+from sparseid.config.schema import TrainerConfig
+
+
+def prepare_torch(trainer: TrainerConfig) -> None:
+    """Set threads and deterministic kernels; called before anything touches a device."""
+    if trainer.threads > 0:
+        torch.set_num_threads(trainer.threads)
+    if trainer.deterministic:
+        # cuBLAS reads this when CUDA starts; without it deterministic matrix products raise
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(trainer.deterministic, warn_only=True)
+    # filling fresh memory finds bugs but costs a pass over every tensor
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+
+
+def seed_everything(seed: int) -> None:
+    """Seed the global generators of Python, NumPy and torch on every device."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002  libraries draw from the global generator
+    torch.manual_seed(seed)
+
+
+def rng_state() -> dict[str, Any]:
+    """Return the states of all global generators as numbers, lists and tensors (what ``weights_only`` loads)."""
+    version, words, gauss = random.getstate()
+    _, key, position, has_gauss, cached = np.random.get_state()  # noqa: NPY002
+    return {
+        "python": [version, list(words), gauss],
+        "numpy": [np.asarray(key).tolist(), int(position), int(has_gauss), float(cached)],
+        "torch": torch.get_rng_state(),
+        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+    }
+
+
+def restore_rng(state: dict[str, Any]) -> None:
+    """Set all global generators to what `rng_state` returned.
+
+    The CUDA states are left out where the number of devices has changed: there the draws differ anyway.
+    """
+    version, words, gauss = state["python"]
+    random.setstate((version, tuple(words), gauss))
+    key, position, has_gauss, cached = state["numpy"]
+    np.random.set_state(("MT19937", np.array(key, dtype=np.uint32), position, has_gauss, cached))  # noqa: NPY002
+    torch.set_rng_state(state["torch"])
+    if torch.cuda.is_available() and len(state["cuda"]) == torch.cuda.device_count():
+        torch.cuda.set_rng_state_all(state["cuda"])
