@@ -14,16 +14,20 @@ SCHEMA_VERSION = 1
 """Raised when a field changes its meaning; stored in every run's config.yaml."""
 
 
+SEMANTIC = {"semantic": True}
+"""Metadata of a trainer field that changes the numbers of a run and so belongs to its identity."""
+
+
 @dataclass
 class TrainerConfig:
     """How one run is trained: everything that is neither method nor data."""
 
-    max_samples: int = MISSING
-    """Training samples after which training ends even if the method has not finished (changes the numbers)."""
-    batch_size: int = MISSING
-    """Samples per optimiser step, summed over devices (changes the numbers)."""
-    precision: str = "32"
-    """Lightning's precision flag of the whole module: 32 or bf16-mixed (changes the numbers)."""
+    max_samples: int = field(default=MISSING, metadata=SEMANTIC)
+    """Training samples after which training ends even if the method has not finished."""
+    batch_size: int = field(default=MISSING, metadata=SEMANTIC)
+    """Samples per optimiser step, summed over devices."""
+    precision: str = field(default="32", metadata=SEMANTIC)
+    """Lightning's precision flag of the whole module: 32 or bf16-mixed."""
     accelerator: str = "auto"
     """cpu, gpu or auto."""
     devices: int = 1
@@ -165,6 +169,8 @@ class DigitCircleConfig:
     min_radius: int = MISSING
     max_radius: int = MISSING
     """Circle radius, uniform integer in [min_radius, max_radius], pixels."""
+    margin: int = MISSING
+    """Distance of the circle from the edge, pixels; at least jitter + half a glyph box."""
     jitter: int = MISSING
     """Each digit moves by a uniform integer in [-jitter, jitter] per axis, pixels."""
     min_gap: float = MISSING

@@ -1,0 +1,55 @@
+"""Adaptive density as a Lightning callback."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytorch_lightning import Callback, LightningModule, Trainer
+
+from sparseid.methods.sparling.schedule import DensitySchedule
+
+if TYPE_CHECKING:
+    from sparseid.methods.sparling.module import SparlingModule
+
+
+class AdaptiveDensity(Callback):
+    """After each validation, let the schedule decide about the density; end the training when it is finished.
+
+    When the accuracy exceeded the target, the weights of this moment are the result at the density that was in force; the
+    module then names them as a milestone (``density-07`` after seven cuts), which the run saves.
+
+    Parameters
+    ----------
+    schedule
+        Its state is stored in checkpoints with the trace of all checks.
+    """
+
+    def __init__(self, schedule: DensitySchedule) -> None:
+        self.schedule = schedule
+        self.trace: list[list[float]] = []
+
+    def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Check the accuracy that the module measured."""
+        module: SparlingModule = pl_module  # type: ignore[assignment]
+        schedule, density, cuts = self.schedule, self.schedule.density, self.schedule.cuts
+        accuracy = module.validation_accuracy()
+        samples = trainer.global_step * module.batch_size
+        reached = schedule.check(samples, accuracy)
+        self.trace.append([samples, density, schedule.target, accuracy])
+        module.milestone = f"density-{cuts:02d}" if reached else None
+        module.sparse.density = schedule.density
+        module.progress_note = (
+            f"density {schedule.density / schedule.min_density:.3g}x the minimum, exact {accuracy:.3f}, "
+            f"target {schedule.target:.3f}"
+        )
+        if schedule.finished:
+            trainer.should_stop = True
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return schedule and trace as plain numbers."""
+        return {"schedule": self.schedule.state_dict(), "trace": self.trace}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Restore :meth:`state_dict`."""
+        self.schedule.load_state_dict(state_dict["schedule"])
+        self.trace = state_dict["trace"]

@@ -1,0 +1,220 @@
+"""Sparling as a LightningModule: wires encoder, sparse layer, decoder, loss and metrics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from pytorch_lightning import Callback, LightningModule
+from torch import Tensor
+
+from sparseid.data.batch import MotifBatch
+from sparseid.measurements import Evaluation, Measurement
+from sparseid.methods.sparling.callbacks import AdaptiveDensity
+from sparseid.methods.sparling.decoder import SequenceDecoder
+from sparseid.methods.sparling.encoder import LocalEncoder
+from sparseid.methods.sparling.losses import exactly_right, sequence_cross_entropy, teacher_forcing
+from sparseid.methods.sparling.schedule import DensitySchedule
+from sparseid.methods.sparling.sparse_layer import SparseLayer
+from sparseid.metrics.edit_distance import cut_at_end, edit_distances, exact_match, without_padding
+from sparseid.metrics.motifs import MotifCounts, boxes_in_cells, motif_errors
+
+if TYPE_CHECKING:
+    from sparseid.config.schema import OptimizerConfig, RunConfig, SparlingConfig
+
+EXAMPLES = 12
+"""Test items kept for pictures."""
+
+
+class SparlingModule(LightningModule):
+    """Encoder, sparse layer and decoder, trained end to end on label sequences.
+
+    Parameters
+    ----------
+    method
+        Sizes and schedule.
+    symbols
+        Motif kinds; the motif map has one channel for each, the vocabulary two tokens more.
+    spatial
+        Height and width of the inputs.
+    in_channels
+        Channels of the inputs.
+    batch_size
+        Training items per step, for counting samples.
+
+    Attributes
+    ----------
+    milestone
+        Name under which the present weights are to be kept, set at the end of a validation; None if they are not.
+    progress_note
+        What the progress line should say beside the loss.
+    measurements, arrays
+        Results of the last test.
+    """
+
+    def __init__(
+        self, method: SparlingConfig, symbols: int, spatial: tuple[int, int], in_channels: int, batch_size: int
+    ) -> None:
+        super().__init__()
+        encoder, sparse, decoder, schedule = method.encoder, method.sparse, method.decoder, method.schedule
+        self.batch_size = batch_size
+        self.symbols, self.vocabulary = symbols, symbols + 2
+        self.optimizer_config: OptimizerConfig = method.optimizer
+        self.evaluation = method.evaluation
+        self.encoder = LocalEncoder(
+            symbols, encoder.width, encoder.blocks, encoder.stem_kernel, encoder.stride, in_channels, encoder.bf16
+        )
+        self.sparse = SparseLayer(
+            symbols,
+            schedule.start_density,
+            sparse.thresholds,
+            sparse.batch_norm,
+            sparse.momentum,
+            sparse.accumulate_motifs,
+        )
+        cells = -(-spatial[0] // encoder.stride), -(-spatial[1] // encoder.stride)
+        self.decoder = SequenceDecoder(
+            symbols,
+            cells,
+            self.vocabulary,
+            decoder.width,
+            decoder.pool,
+            decoder.positions,
+            decoder.encoder_layers,
+            decoder.decoder_layers,
+            decoder.heads,
+            decoder.feedforward,
+            decoder.dropout,
+            decoder.norm_first,
+        )
+        self.adaptive_density = AdaptiveDensity(
+            DensitySchedule(
+                schedule.start_density, schedule.min_density, schedule.cut_factor, schedule.target_fall_per_sample
+            )
+        )
+        self.milestone: str | None = None
+        self.progress_note = ""
+        self.measurements: list[Measurement] = []
+        self.arrays: dict[str, np.ndarray] = {}
+
+    @classmethod
+    def from_config(cls, cfg: RunConfig, data: Any) -> SparlingModule:
+        """Build the module of a run for the data module `data` (its symbols, spatial and in_channels)."""
+        return cls(cfg.method, data.symbols, data.spatial, data.in_channels, cfg.trainer.batch_size)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Map inputs (N, in_channels, H, W) to motif maps (N, symbols, cells high, cells wide), mostly zero."""
+        return self.sparse(self.encoder(inputs))
+
+    # training
+
+    def configure_callbacks(self) -> list[Callback]:
+        """Return the adaptive density."""
+        return [self.adaptive_density]
+
+    def configure_optimizers(self) -> dict[str, Any]:
+        """Adam with linear warm-up (published: none)."""
+        config = self.optimizer_config
+        beta1, beta2 = config.betas
+        adam = torch.optim.Adam(self.parameters(), lr=config.lr, betas=(beta1, beta2), foreach=True)
+        warmup = max(config.warmup_steps, 1)
+        schedule = torch.optim.lr_scheduler.LambdaLR(adam, lambda step: min(1.0, (step + 1) / warmup))
+        return {"optimizer": adam, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+    def configure_gradient_clipping(self, optimizer: torch.optim.Optimizer, *_: Any, **__: Any) -> None:
+        """Clip the gradient's norm where the configuration says so."""
+        if self.optimizer_config.clip_norm > 0:
+            torch.nn.utils.clip_grad_norm_(self.parameters(), self.optimizer_config.clip_norm)
+
+    def training_step(self, batch: MotifBatch, batch_idx: int) -> Tensor:
+        """Return the cross-entropy of the label under teacher forcing."""
+        inputs, targets = teacher_forcing(batch.labels, self.vocabulary)
+        return sequence_cross_entropy(self.decoder(self(batch.inputs), inputs), targets)
+
+    # validation
+
+    def on_validation_epoch_start(self) -> None:
+        """Begin counting."""
+        self._right = torch.zeros((), device=self.device)
+        self._checked = 0
+
+    def validation_step(self, batch: MotifBatch, batch_idx: int) -> None:
+        """Count the items whose greedy decode would be exactly right."""
+        inputs, targets = teacher_forcing(batch.labels, self.vocabulary)
+        self._right += exactly_right(self.decoder(self(batch.inputs), inputs), targets).sum()
+        self._checked += len(batch.labels)
+
+    def validation_accuracy(self) -> float:
+        """Exact-match accuracy of the validation that just ended, in [0, 1]."""
+        return float(self._right) / self._checked
+
+    # evaluation
+
+    def evaluations(self, folder: Path) -> list[Evaluation]:
+        """Return one evaluation per density passed, the last (lowest) at the end with `steps_above` = 0.
+
+        A run that passed no density is evaluated with its last weights.
+        """
+        milestones = sorted((folder / "checkpoints" / "milestones").glob("density-*.ckpt"))
+        if not milestones:
+            return [Evaluation({"steps_above": 0}, folder / "checkpoints" / "last.ckpt", self.evaluation.items)]
+        last = len(milestones) - 1
+        return [
+            Evaluation(
+                {"steps_above": last - k}, path, self.evaluation.items if k == last else self.evaluation.curve_items
+            )
+            for k, path in enumerate(milestones)
+        ]
+
+    def on_test_start(self) -> None:
+        """Forget the last test."""
+        self.measurements, self.arrays = [], {}
+        self._counts = MotifCounts(self.symbols, self.symbols)
+        self._labels: list[list[int]] = []
+        self._decoded: list[list[int]] = []
+
+    def test_step(self, batch: MotifBatch, batch_idx: int) -> None:
+        """Decode greedily and match the motif map with the true sites."""
+        maps = self(batch.inputs)
+        tokens = self.decoder.greedy(maps, self.evaluation.decode_steps).cpu().numpy()
+        sites = batch.sites.cpu().numpy()
+        self._counts.add(maps.cpu().numpy(), boxes_in_cells(sites, self.encoder.stride))
+        self._labels += without_padding(batch.labels.cpu().numpy())
+        self._decoded += cut_at_end(tokens, self.vocabulary - 1)
+        if batch_idx == 0:
+            self._keep_examples(batch, maps, sites)
+
+    def on_test_epoch_end(self) -> None:
+        """Turn counts into measurements, in percent."""
+        errors, items = motif_errors(self._counts), len(self._labels)
+        density = self._counts.density
+        values = {
+            "e2ee": float(np.mean(edit_distances(self._labels, self._decoded))),
+            "exact_accuracy": exact_match(self._labels, self._decoded),
+            "fpe": errors.fpe,
+            "fne": errors.fne,
+            "ce": errors.ce,
+            "density": density,
+            "sparsity": 1 - density,
+        }
+        self.measurements = [Measurement(name, 100 * value, "percent", items) for name, value in values.items()]
+        in_force = self.sparse.density
+        self.measurements += [
+            Measurement("target_density", 100 * in_force, "percent", items),
+            Measurement("density_over_minimum", in_force / self.adaptive_density.schedule.min_density, "ratio", items),
+        ]
+        self.arrays["confusion"] = self._counts.matrix
+        self.arrays["density_trace"] = np.array(self.adaptive_density.trace, float).reshape(-1, 4)
+
+    def _keep_examples(self, batch: MotifBatch, maps: Tensor, sites: np.ndarray) -> None:
+        longest = max(map(len, self._decoded[:EXAMPLES]), default=0)
+        decoded = [row + [-1] * (longest - len(row)) for row in self._decoded[:EXAMPLES]]
+        self.arrays |= {
+            "example_images": batch.inputs[:EXAMPLES, 0].cpu().numpy(),
+            "example_maps": maps[:EXAMPLES].cpu().numpy(),
+            "example_sites": sites[sites[:, 0] < EXAMPLES],
+            "example_labels": batch.labels[:EXAMPLES].cpu().numpy(),
+            "example_predictions": np.array(decoded, np.int64).reshape(len(decoded), longest),
+        }

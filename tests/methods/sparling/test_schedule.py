@@ -1,0 +1,58 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sparseid.methods.sparling.schedule import DensitySchedule, density_grid
+
+
+@pytest.mark.parametrize("run", ["digitcircle", "fast", "nevercut"])
+def test_schedule_equals_the_peer(fixture_arrays, run):
+    arrays = fixture_arrays("sparling_adaptive_updater")
+    get = lambda name: arrays[f"{run}_{name}"]  # noqa: E731
+    schedule = DensitySchedule(
+        density=1 - float(get("start_sparsity")),
+        min_density=0.0,  # the peer has no last density
+        cut_factor=float(get("opt_information_multiplier")),
+        target_fall_per_sample=float(get("opt_threshold_decrease_per_iter")),
+        target=float(get("opt_initial_threshold")),
+    )
+    steps = zip(get("steps"), get("acc"), get("density_after"), get("threshold_after"), strict=True)
+    for samples, accuracy, density, target in steps:
+        schedule.check(int(samples), float(accuracy))
+        assert schedule.target == pytest.approx(target, abs=1e-12)
+        assert schedule.density == pytest.approx(density, rel=1e-9 if density > 1e-5 else 1e-6)
+
+
+def test_published_grid_ends_at_the_published_density():
+    grid = density_grid(0.5, 4.492e-5, 0.75)
+    assert len(grid) == 33
+    assert grid[-1] == pytest.approx(5.022621e-5, rel=1e-6)
+    assert grid[-1] * 0.75 < 4.492e-5 <= grid[-1]
+
+
+def test_the_last_density_must_be_passed_too():
+    schedule = DensitySchedule(density=0.5, min_density=0.3, cut_factor=0.75, target_fall_per_sample=0.01)
+    assert not schedule.check(10, 0.9)  # target 0.9: not strictly above
+    assert schedule.check(11, 0.9)
+    assert (schedule.density, schedule.cuts, schedule.target, schedule.finished) == (0.375, 1, 0.9, False)
+    assert schedule.check(12, 0.9)
+    assert (schedule.density, schedule.cuts, schedule.finished) == (0.375, 1, True)
+
+
+@given(accuracies=st.lists(st.floats(0, 1), max_size=60), start=st.floats(0.01, 1), factor=st.floats(0.1, 0.9))
+def test_density_only_falls_and_stays_above_the_minimum(accuracies, start, factor):
+    schedule = DensitySchedule(start, start / 50, factor, 1e-3)
+    for number, accuracy in enumerate(accuracies, start=1):
+        before = schedule.density
+        schedule.check(10 * number, accuracy)
+        assert start / 50 <= schedule.density <= before
+        assert 0 <= schedule.target <= 1
+    assert schedule.density == pytest.approx(start * factor**schedule.cuts)
+
+
+def test_state_survives_a_checkpoint():
+    schedule = DensitySchedule(0.5, 0.1, 0.75, 0.01)
+    schedule.check(30, 0.8)
+    twin = DensitySchedule(0.9, 0.1, 0.75, 0.01)
+    twin.load_state_dict(schedule.state_dict())
+    assert twin == schedule
