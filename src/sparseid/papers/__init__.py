@@ -1,0 +1,1 @@
+"""The papers as data: reported numbers, checkable claims, and which table or figure reads which rows."""

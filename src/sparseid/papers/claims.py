@@ -1,0 +1,182 @@
+"""What checking a claim gives, and the few kinds of check that claims are made of.
+
+Every check keeps to the notation of the targets files: a comparison compares means over seeds. With fewer than two
+seeds nothing is decided, but the text says how it stands so far.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+Outcome = Literal["holds", "fails", "undecided"]
+SIGNIFICANT = 0.05
+FEWEST_DENSITIES = 4
+"""A rank correlation over fewer points says nothing."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Outcome of one check.
+
+    Parameters
+    ----------
+    outcome
+        ``holds``, ``fails`` or ``undecided``.
+    statistic, p
+        The number that decided and its one-sided p value, None where there is none.
+    text
+        The numbers behind the outcome, and why nothing is decided where it is not.
+    measured
+        False if there are no rows to check.
+    """
+
+    outcome: Outcome
+    text: str
+    statistic: float | None = None
+    p: float | None = None
+    measured: bool = True
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """A claim of the paper with the outcome on our rows."""
+
+    id: str
+    statement: str
+    finding: Finding
+
+
+ClaimCheck = Callable[[pd.DataFrame], Finding]
+
+
+def every(findings: Mapping[str, Finding]) -> Finding:
+    """Combine findings of a "for every ..." claim: one failure refutes it, one gap leaves it undecided.
+
+    Statistic and p are those of the first finding that decides the outcome.
+    """
+    deciding: Outcome = "holds"
+    for outcome in ("fails", "undecided"):
+        if any(finding.outcome == outcome for finding in findings.values()):
+            deciding = outcome
+            break
+    first = next(finding for finding in findings.values() if finding.outcome == deciding)
+    parts = [f"{name} {finding.outcome} ({finding.text})" for name, finding in findings.items() if finding.measured]
+    missing = [name for name, finding in findings.items() if not finding.measured]
+    text = "; ".join([*parts, *(["not measured: " + ", ".join(missing)] if missing else [])])
+    return Finding(deciding, text, first.statistic, first.p, measured=bool(parts))
+
+
+def mean_below(values: pd.Series, limit: float, what: str) -> Finding:
+    """Check that the mean over seeds lies below `limit`."""
+    return _compare_mean(values, lambda mean: mean < limit, what, limit)
+
+
+def mean_above(values: pd.Series, limit: float, what: str) -> Finding:
+    """Check that the mean over seeds lies above `limit`."""
+    return _compare_mean(values, lambda mean: mean > limit, what, limit)
+
+
+def always_zero(values: pd.Series, what: str) -> Finding:
+    """Check that no seed has a value other than zero; a single non-zero seed refutes it."""
+    if values.empty:
+        return not_measured(what)
+    largest = float(values.abs().max())
+    text = f"largest {what} of {_seeds(values)}: {largest:.3g}"
+    if largest > 0:
+        return Finding("fails", text, largest)
+    return Finding("holds" if len(values) > 1 else "undecided", text, largest)
+
+
+def mean_ratio_above(upper: pd.Series, lower: pd.Series, limit: float, what: str) -> Finding:
+    """Check that mean(upper) / mean(lower) exceeds `limit`; 0 / 0 is undecided, x / 0 is infinite."""
+    if upper.empty or lower.empty:
+        return not_measured(what)
+    top, bottom = float(upper.mean()), float(lower.mean())
+    if top == bottom == 0:
+        return Finding("undecided", f"{what}: both are 0")
+    ratio = top / bottom if bottom else math.inf
+    text = f"{what} {top:.3g} / {bottom:.3g} = {ratio:.3g}, limit {limit:g}"
+    return _decide(ratio > limit, text, ratio, min(len(upper), len(lower)))
+
+
+def mean_not_below(upper: pd.Series, lower: pd.Series, what: str) -> Finding:
+    """Check mean(upper) >= mean(lower)."""
+    if upper.empty or lower.empty:
+        return not_measured(what)
+    difference = float(upper.mean() - lower.mean())
+    text = f"{what} {upper.mean():.3g} against {lower.mean():.3g}"
+    return _decide(difference >= 0, text, difference, min(len(upper), len(lower)))
+
+
+def significantly_above(upper: pd.Series, lower: pd.Series, what: str) -> Finding:
+    """Check upper - lower > 0 with a one-sided t test: paired over shared seeds, Welch's where no two are shared.
+
+    A positive difference that is not significant is undecided; a difference that is not positive fails.
+    """
+    if upper.empty or lower.empty:
+        return not_measured(what)
+    shared = upper.index.intersection(lower.index)
+    paired = len(shared) > 1
+    first, second = (upper[shared], lower[shared]) if paired else (upper, lower)
+    difference = float(first.mean() - second.mean())
+    text = f"{what} {first.mean():.3g} against {second.mean():.3g}"
+    if min(len(first), len(second)) < 2:
+        return Finding("undecided", f"{text}; one seed, no test", difference)
+    p = _one_sided_p(first.to_numpy(), second.to_numpy(), paired)
+    text += f", {'paired' if paired else 'Welch'} t test p = {p:.2g}, {_seeds(first)}"
+    if difference <= 0:
+        return Finding("fails", text, difference, p)
+    return Finding("holds" if p < SIGNIFICANT else "undecided", text, difference, p)
+
+
+def rank_trend(means: Mapping[int, float], n_seeds: int, holds: Callable[[float], bool], what: str) -> Finding:
+    """Check the Spearman correlation between the keys of `means` and the means."""
+    if not means:
+        return not_measured(what)
+    if len(means) < FEWEST_DENSITIES:
+        return Finding("undecided", f"{what}: only {len(means)} densities")
+    values = np.array(list(means.values()))
+    if np.ptp(values) == 0:
+        return Finding("undecided", f"{what} is {values[0]:.3g} at every density")
+    from scipy.stats import spearmanr
+
+    correlation = float(spearmanr(list(means), values).statistic)
+    text = f"{what}: rank correlation {correlation:.2f} over {len(means)} densities"
+    return _decide(holds(correlation), text, correlation, n_seeds)
+
+
+def not_measured(what: str) -> Finding:
+    """Return the finding for a cell without rows."""
+    return Finding("undecided", f"{what} not measured", measured=False)
+
+
+def _compare_mean(values: pd.Series, holds: Callable[[float], bool], what: str, limit: float) -> Finding:
+    if values.empty:
+        return not_measured(what)
+    mean = float(values.mean())
+    return _decide(holds(mean), f"{what} {mean:.3g}, limit {limit:g}", mean, len(values))
+
+
+def _decide(holds: bool, text: str, statistic: float, n_seeds: int) -> Finding:
+    if n_seeds < 2:
+        return Finding("undecided", f"{text}; one seed, {'for' if holds else 'against'} the claim so far", statistic)
+    return Finding("holds" if holds else "fails", f"{text}, {n_seeds} seeds", statistic)
+
+
+def _one_sided_p(first: np.ndarray, second: np.ndarray, paired: bool) -> float:
+    from scipy.stats import ttest_ind, ttest_rel
+
+    if paired and np.ptp(first - second) == 0:
+        return 0.0 if first[0] > second[0] else 1.0  # no spread at all: the t statistic does not exist
+    test = ttest_rel(first, second, alternative="greater") if paired else None
+    return float((test or ttest_ind(first, second, equal_var=False, alternative="greater")).pvalue)
+
+
+def _seeds(values: pd.Series) -> str:
+    return f"{len(values)} seed{'s' if len(values) != 1 else ''}"

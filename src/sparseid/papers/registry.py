@@ -1,0 +1,154 @@
+"""Which table and figure reads which rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from sparseid.errors import InputError
+from sparseid.measurements import Key
+from sparseid.papers.claims import ClaimResult
+from sparseid.papers.sparling import claims as sparling_claims
+from sparseid.papers.sparling import figures as sparling_figures
+from sparseid.papers.targets import Statement, Target, load_targets
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+Drawer = Callable[["pd.DataFrame", Sequence[Target], str], "Figure"]
+"""Draws an artefact from (rows at one scale, targets, scale)."""
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A table or figure of a paper (or the summary of one experiment) and the rows it is made of.
+
+    Parameters
+    ----------
+    id
+        Name as in ``targets.yaml``, ``<paper>/<artefact>``, or the experiment's name.
+    paper
+        Folder of ``sparseid.papers``.
+    title
+        One line.
+    selects
+        Row keys and the values of theirs that belong to the artefact.
+    cell
+        Keys that tell its cells apart, in the order in which they are written.
+    metrics
+        Metrics of its cells, in order.
+    targets_of
+        Artefacts of ``targets.yaml`` whose numbers it is compared with.
+    claims_instead
+        Targets that are no cell because a claim checks them.
+    draw
+        Draws its figure; None for a plain table.
+    """
+
+    id: str
+    paper: str
+    title: str
+    selects: Mapping[str, Sequence[Key]]
+    cell: tuple[str, ...]
+    metrics: tuple[str, ...]
+    targets_of: tuple[str, ...]
+    claims_instead: frozenset[str] = frozenset()
+    draw: Drawer | None = None
+    derived: Mapping[str, str] = field(default_factory=dict)
+    """Metrics that are 100 minus another one."""
+
+    @property
+    def targets(self) -> list[Target]:
+        """The reported numbers its cells are compared with."""
+        return [
+            target
+            for target in load_targets(self.paper).targets
+            if target.artefact in self.targets_of
+            and target.role == "target"
+            and target.metric in self.metrics
+            and target.id not in self.claims_instead
+            and all(target.keys[key] in allowed for key, allowed in self.selects.items() if key in target.keys)
+        ]
+
+    @property
+    def statements(self) -> list[Statement]:
+        """The claims the paper makes about it."""
+        return [statement for statement in load_targets(self.paper).statements if statement.artefact == self.id]
+
+    def check_claims(self, rows: pd.DataFrame) -> list[ClaimResult]:
+        """Check every claim on rows of one scale."""
+        checks = _CLAIMS[self.paper]
+        return [ClaimResult(entry.id, entry.statement, checks[entry.id](rows)) for entry in self.statements]
+
+
+_SPARLING_COMPLEMENTS = {"e2e_accuracy": "e2ee", "confusion_accuracy": "ce"}
+
+ARTEFACTS: dict[str, Artefact] = {
+    artefact.id: artefact
+    for artefact in (
+        Artefact(
+            id="digitcircle",
+            paper="sparling",
+            title="Sparling on DigitCircle at the final density",
+            selects={"domain": ("digitcircle",), "method": ("sparling_mt",), "steps_above": (0,)},
+            cell=("domain", "method"),
+            metrics=("e2ee", "fpe", "fne", "ce", "exact_accuracy", "sparsity"),
+            targets_of=("sparling/fig3", "sparling/fig5"),
+        ),
+        Artefact(
+            id="sparling/fig3",
+            paper="sparling",
+            title="Figure 3: motif errors at the final density",
+            selects={"domain": sparling_claims.DOMAINS, "method": ("sparling_mt",), "steps_above": (0,)},
+            cell=("domain", "split", "method"),
+            metrics=("fpe", "fne", "ce", "sparsity", "e2e_accuracy", "confusion_accuracy"),
+            targets_of=("sparling/fig3",),
+            claims_instead=frozenset({"sparling-fig3-abstract-localisation"}),
+            draw=sparling_figures.motif_error_bars,
+            derived=_SPARLING_COMPLEMENTS,
+        ),
+        Artefact(
+            id="sparling/fig4",
+            paper="sparling",
+            title="Figure 4: errors against density",
+            selects={
+                "domain": sparling_claims.DOMAINS,
+                "method": ("sparling_mt",),
+                "steps_above": sparling_claims.DENSITIES,
+            },
+            cell=("domain", "split", "method", "steps_above"),
+            metrics=("fpe", "fne", "ce", "e2ee"),
+            targets_of=("sparling/fig4",),
+            draw=sparling_figures.errors_against_density,
+        ),
+    )
+}
+"""Artefact id -> artefact."""
+
+_CLAIMS = {"sparling": sparling_claims.CLAIMS}
+_RUN_FIGURES: dict[str, Callable[[pd.DataFrame, Mapping[str, np.ndarray], Sequence[Target], str], dict[str, Figure]]]
+_RUN_FIGURES = {"sparling": sparling_figures.run_figures}
+
+
+def artefact(name: str) -> Artefact:
+    """Return the artefact called `name`.
+
+    Raises
+    ------
+    InputError
+        If there is none; names the nearest one.
+    """
+    if name in ARTEFACTS:
+        return ARTEFACTS[name]
+    near = get_close_matches(name, ARTEFACTS, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise InputError(f"There is no artefact {name!r}.{hint} Known: {', '.join(ARTEFACTS)}.")
+
+
+def run_figures(paper: str, rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], scale: str) -> dict[str, Figure]:
+    """Draw the pictures of one run, by file name; those whose arrays the run did not save are left out."""
+    return _RUN_FIGURES[paper](rows, arrays, load_targets(paper).targets, scale) if paper in _RUN_FIGURES else {}

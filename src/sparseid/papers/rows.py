@@ -1,0 +1,51 @@
+"""Reading result rows: a DataFrame with a line per (run, evaluation, metric); column ``keys`` names the cell."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import pandas as pd
+
+from sparseid.measurements import Key
+
+COLUMNS = [
+    "run", "paper", "scale", "keys", "seed", "metric", "value", "unit", "n", "commit", "dirty", "device", "written",
+]  # fmt: skip
+"""Columns of a rows DataFrame: the fields of ``training.rows.Row``; ``keys`` holds dictionaries."""
+
+
+def no_rows() -> pd.DataFrame:
+    """Return a rows DataFrame without rows."""
+    return pd.DataFrame(columns=COLUMNS)
+
+
+def select(rows: pd.DataFrame, allowed: Mapping[str, Collection[Key]]) -> pd.DataFrame:
+    """Return the rows that carry every key of `allowed` with one of its values."""
+    chosen = [all(name in keys and keys[name] in values for name, values in allowed.items()) for keys in rows["keys"]]
+    return rows[pd.Series(chosen, index=rows.index, dtype=bool)]
+
+
+def per_seed(rows: pd.DataFrame, metric: str, **keys: Key) -> pd.Series:
+    """Return the values of one metric of one cell, indexed by seed.
+
+    Parameters
+    ----------
+    rows
+        A rows DataFrame; the newest row of each cell and seed only.
+    metric
+        Name of the metric.
+    **keys
+        Keys that the cell must carry; a cell may carry more.
+
+    Returns
+    -------
+    Series of float64, index ``seed``; rows without a value (undefined metrics) are dropped.
+    """
+    chosen = select(rows[rows["metric"] == metric], {name: (value,) for name, value in keys.items()})
+    values = pd.Series(chosen["value"].to_numpy(float), index=chosen["seed"].to_numpy(), dtype=float).dropna()
+    return values.groupby(level=0).mean()
+
+
+def values_of(rows: pd.DataFrame, key: str) -> list[Key]:
+    """Return the values that `key` takes in `rows`, sorted."""
+    return sorted({keys[key] for keys in rows["keys"] if key in keys})

@@ -1,0 +1,1 @@
+"""Sparling: end-to-end spatial concept learning via extremely sparse activations."""

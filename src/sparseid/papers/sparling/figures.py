@@ -1,0 +1,198 @@
+"""Sparling's figures 3 and 4, drawn from result rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from sparseid.metrics.bootstrap import summarise
+from sparseid.papers.drawing import FAINT, INK, METRIC_COLOURS, new_figure, tidy
+from sparseid.papers.names import EXPLAINED, written
+from sparseid.papers.rows import per_seed, values_of
+from sparseid.papers.sparling import pictures
+from sparseid.papers.sparling.claims import DOMAINS, domain_rows
+from sparseid.papers.targets import Target
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+CUT = 0.75
+"""The published factor of one density cut (section 4)."""
+
+
+def motif_error_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw figure 3: FPE, FNE and CE of each domain, ours as bars with a dot per seed, the paper's beside them hollow.
+
+    Parameters
+    ----------
+    rows
+        Rows of one scale, newest of each cell and seed.
+    targets
+        Numbers of ``sparling/fig3``.
+    scale
+        Scale of `rows`; written into the legend.
+    """
+    metrics = ("fpe", "fne", "ce")
+    figure, grid = new_figure(9.5, 3.4, columns=len(DOMAINS), sharey=True)
+    for axes, domain in zip(grid[0], DOMAINS, strict=True):
+        tidy(axes)
+        measured = len(domain_rows(rows, domain)) > 0
+        for place, metric in enumerate(metrics):
+            ours = per_seed(domain_rows(rows, domain), metric, steps_above=0)
+            if len(ours):
+                _bar_with_seeds(axes, place - 0.2, ours, METRIC_COLOURS[metric])
+            for target in targets:
+                if (target.metric, target.keys.get("domain")) == (metric, domain) and target.value is not None:
+                    _hollow_bar(axes, place + 0.2, target, METRIC_COLOURS[metric])
+        axes.set_xticks(range(len(metrics)), [written(metric) for metric in metrics])
+        axes.set_xlim(-0.6, len(metrics) - 0.4)
+        axes.set_title(written(domain) + ("" if measured else " (ours: missing)"), fontsize=10, color=INK)
+    grid[0, 0].set_ylabel("error, % (mean over seeds)", fontsize=9)
+    grid[0, 0].set_ylim(0, 1.06 * max(axes.get_ylim()[1] for axes in grid[0]))
+    handles = [_patch(FAINT, filled=True), _patch(FAINT, filled=False)]
+    labels = [f"ours, scale={scale} (dots: seeds; whiskers: 95 % bootstrap interval)", _paper_label(scale)]
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=8.5, frameon=False)
+    return figure
+
+
+def errors_against_density(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw figure 4: each error against the density, a thin line per seed, the mean with its bootstrap band.
+
+    The horizontal axis counts in multiples of the last density, so that scales with other densities can stand in one
+    picture; the paper's points are hollow. Domains without rows are left out, unless there are none at all.
+
+    Parameters
+    ----------
+    rows, scale
+        As in :func:`motif_error_bars`.
+    targets
+        Numbers of ``sparling/fig4``.
+    """
+    metrics = ("fpe", "fne", "ce", "e2ee")
+    measured = [domain for domain in DOMAINS if len(domain_rows(rows, domain))]
+    domains = measured or list(DOMAINS)
+    figure, grid = new_figure(11.5, 0.6 + 2.5 * len(domains), rows=len(domains), columns=len(metrics))
+    for line, domain in zip(grid, domains, strict=True):
+        of_domain = domain_rows(rows, domain)
+        multiples, last = _density_multiples(of_domain)
+        for axes, metric in zip(line, metrics, strict=True):
+            tidy(axes)
+            _curve(axes, of_domain, metric, multiples)
+            _paper_points(axes, domain, metric, targets)
+            axes.set_xscale("log", base=2)
+            axes.invert_xaxis()
+            axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}\N{MULTIPLICATION SIGN}")
+            axes.set_ylim(bottom=0)
+            axes.set_title(f"{written(metric)}, {EXPLAINED[metric]}", fontsize=9, color=INK)
+        where = f"\n(last: {last:.2g} %)" if last else "\n(ours: missing)"
+        line[0].set_ylabel(f"{written(domain)}{where}\nerror, %", fontsize=9)
+    figure.supxlabel("density, multiples of the last one (falls to the right)", fontsize=9)
+    handles = [_line(FAINT, 0.8), _line(INK, 2.2), _hollow_marker()]
+    labels = [f"seeds, scale={scale}", "their mean with 95 % bootstrap interval", _paper_label(scale)]
+    figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8.5, frameon=False)
+    return figure
+
+
+def run_figures(
+    rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], targets: Sequence[Target], scale: str
+) -> dict[str, Figure]:
+    """Draw the pictures of one run by file name: motifs, confusion, training, density.
+
+    Parameters
+    ----------
+    rows
+        The run's rows.
+    arrays
+        What the run saved in ``arrays.npz``; a picture whose arrays are absent is left out.
+    targets
+        All numbers of the paper.
+    scale
+        The run's scale.
+    """
+    drawn = pictures.run_pictures(arrays)
+    if len(values_of(rows, "steps_above")) > 1:
+        of_figure4 = [target for target in targets if target.artefact == "sparling/fig4" and target.role == "target"]
+        drawn["density"] = errors_against_density(rows, of_figure4, scale)
+    return drawn
+
+
+def _density_multiples(rows: pd.DataFrame) -> tuple[dict[int, float], float | None]:
+    """Return density / last density of each ``steps_above``, and the last density in percent where it was measured."""
+    steps = [int(step) for step in values_of(rows, "steps_above")]
+    densities = {step: float(per_seed(rows, "density", steps_above=step).mean()) for step in steps}
+    last = densities.get(0, 0.0)
+    if all(density > 0 for density in densities.values()) and last > 0:
+        return {step: density / last for step, density in densities.items()}, last
+    return {step: CUT**-step for step in steps}, None
+
+
+def _curve(axes: Axes, rows: pd.DataFrame, metric: str, multiples: Mapping[int, float]) -> None:
+    colour = METRIC_COLOURS[metric]
+    measured = {step: per_seed(rows, metric, steps_above=step) for step in multiples}
+    table = pd.DataFrame({step: values for step, values in measured.items() if len(values)})
+    if table.empty:
+        return
+    x = [multiples[int(step)] for step in table.columns]
+    for _, values in table.iterrows():
+        axes.plot(x, values, color=colour, linewidth=0.8, alpha=0.45)
+    summaries = [summarise(table[step]) for step in table.columns]
+    axes.plot(x, [summary.mean for summary in summaries], color=colour, linewidth=2.2, marker="o", markersize=3)
+    if len(table) > 1:
+        low, high = ([getattr(summary, end) for summary in summaries] for end in ("low", "high"))
+        axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+
+
+def _paper_points(axes: Axes, domain: str, metric: str, targets: Sequence[Target]) -> None:
+    for target in targets:
+        if (target.metric, target.keys.get("domain")) == (metric, domain) and target.value is not None:
+            marker = "v" if target.op.startswith("<") else "o"  # a triangle where the paper only gives an upper bound
+            x = CUT ** -int(target.keys["steps_above"])
+            axes.scatter(x, target.value, s=22, marker=marker, facecolor="white", edgecolor=INK, zorder=3)
+
+
+def _bar_with_seeds(axes: Axes, x: float, values: pd.Series, colour: str) -> None:
+    summary = summarise(values)
+    axes.bar(x, summary.mean, width=0.36, color=colour, alpha=0.75)
+    if summary.n > 1:
+        axes.vlines(x, summary.low, summary.high, color=INK, linewidth=1.4, zorder=4)
+    offsets = np.linspace(-0.1, 0.1, len(values)) if len(values) > 1 else np.zeros(1)
+    axes.scatter(x + offsets, values, s=13, color="white", edgecolor=INK, linewidth=0.7, zorder=5)
+
+
+def _hollow_bar(axes: Axes, x: float, target: Target, colour: str) -> None:
+    value = target.value or 0.0
+    axes.bar(x, value, width=0.36, facecolor="white", edgecolor=colour, linewidth=1.3, hatch="////", alpha=0.75)
+    if target.interval:
+        axes.vlines(x, *target.interval, color=INK, linewidth=1.4, zorder=4)
+    axes.annotate(
+        f"{value:.3g}", (x, max(value, *(target.interval or (0.0,)))),
+        xytext=(0, 3), textcoords="offset points", ha="center", fontsize=7.5, color=FAINT,
+    )  # fmt: skip
+
+
+def _paper_label(scale: str) -> str:
+    return "paper" if scale == "paper" else "paper (other scale)"
+
+
+def _patch(colour: str, filled: bool) -> Patch:
+    from matplotlib.patches import Patch
+
+    return Patch(facecolor=colour if filled else "white", edgecolor=colour, hatch=None if filled else "////")
+
+
+def _line(colour: str, width: float) -> Line2D:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=colour, linewidth=width)
+
+
+def _hollow_marker() -> Line2D:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], linestyle="", marker="o", markersize=4.5, markerfacecolor="white", markeredgecolor=INK)

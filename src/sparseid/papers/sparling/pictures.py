@@ -1,0 +1,199 @@
+"""Pictures of one Sparling run, from the arrays it saved: motifs on images, confusion matrix, course of training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparseid.metrics.confusion import arrange_confusion
+from sparseid.papers.drawing import FAINT, INK, METRIC_COLOURS, channel_colour, new_figure, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+NEIGHBOURHOOD = 5
+"""Pixels on each side within which only the largest activation is marked (figure 2 of the paper)."""
+PANELS_PER_ROW = 4
+
+
+def run_pictures(arrays: Mapping[str, np.ndarray]) -> dict[str, Figure]:
+    """Draw what the arrays of a run allow, by file name: ``motifs``, ``confusion``, ``training``."""
+    drawn = {}
+    if "example_images" in arrays and "example_maps" in arrays and len(arrays["example_images"]):
+        names = ("images", "maps", "sites", "labels", "predictions")
+        images, maps, sites, labels, predictions = (arrays[f"example_{name}"] for name in names)
+        drawn["motifs"] = motifs_on_images(images, maps, sites, labels, predictions, arrays["confusion"])
+    if "confusion" in arrays:
+        drawn["confusion"] = confusion_matrix(arrays["confusion"])
+    if "density_trace" in arrays and len(arrays["density_trace"]):
+        drawn["training"] = density_trace(arrays["density_trace"])
+    return drawn
+
+
+def motifs_on_images(
+    images: NDArray[np.floating],
+    maps: NDArray[np.floating],
+    sites: NDArray[np.integer],
+    labels: NDArray[np.integer],
+    predictions: NDArray[np.integer],
+    confusion: NDArray[np.integer],
+    at_most: int = 8,
+) -> Figure:
+    """Draw test images with a dot wherever a motif channel fires (figure 2 of the paper).
+
+    A frame is a true motif's box in the colour of the channel that stands for its digit, dashed where no channel does;
+    a dot has the colour of the channel that fired. Right is: one dot in every frame, of the frame's colour, and none
+    elsewhere.
+
+    Parameters
+    ----------
+    images : (m, H, W)
+        Ink in [0, 1].
+    maps : (m, C, h, w)
+        Motif maps, a cell covering H / h pixels a side.
+    sites : (S, 6) int
+        Image, symbol, first and last + 1 row, first and last + 1 column, in pixels.
+    labels, predictions : (m, L) int
+        Token sequences, padded with -1.
+    confusion : (K + 1, C + 1) int
+        Counts over the test set; decides which channel stands for which symbol.
+    at_most
+        Images to draw.
+    """
+    from matplotlib.patches import Rectangle
+
+    from sparseid.metrics.motifs import channel_symbols
+
+    symbols = channel_symbols(confusion)
+    channel_of = {int(symbol): channel for channel, symbol in enumerate(symbols) if symbol >= 0}
+    shown = min(len(images), at_most)
+    columns = min(shown, PANELS_PER_ROW)
+    lines = -(-shown // columns)
+    figure, grid = new_figure(2.6 * columns, 2.85 * lines + 0.55, rows=lines, columns=columns)
+    stride = images.shape[-1] / maps.shape[-1]
+    for number, axes in enumerate(grid.flat):
+        axes.set(xticks=[], yticks=[])
+        axes.spines[:].set_color("#d5d9de")
+        if number >= shown:
+            axes.axis("off")
+            continue
+        axes.imshow(images[number], cmap="gray_r", vmin=0, vmax=2.4, interpolation="nearest")
+        for _, symbol, top, bottom, left, right in sites[sites[:, 0] == number]:
+            channel = channel_of.get(int(symbol))
+            axes.add_patch(
+                Rectangle(
+                    (left - 0.5, top - 0.5), right - left, bottom - top, fill=False, linewidth=1.3,
+                    edgecolor=INK if channel is None else channel_colour(channel),
+                    linestyle="--" if channel is None else "-",
+                )
+            )  # fmt: skip
+        channels, rows, places = _marks(maps[number], stride)
+        axes.scatter(
+            places, rows, s=30, c=[channel_colour(channel) for channel in channels], edgecolors="white", linewidths=0.9,
+            zorder=3,
+        )  # fmt: skip
+        _title(axes, labels[number], predictions[number])
+    _channel_legend(figure, symbols)
+    return figure
+
+
+def confusion_matrix(confusion: NDArray[np.integer]) -> Figure:
+    """Draw which channel fires on which digit, each row in percent of its digit (figure 8 of the paper).
+
+    Parameters
+    ----------
+    confusion : (K + 1, C + 1) int
+        Counts; last row activations outside every box, last column missed digits.
+    """
+    plot = arrange_confusion(confusion)
+    n_rows, n_columns = plot.shares.shape
+    figure, grid = new_figure(1.6 + 0.48 * n_columns, 1.1 + 0.42 * n_rows)
+    axes = grid[0, 0]
+    axes.imshow(plot.shares, cmap="Blues", vmin=0, vmax=1.15, aspect="auto")
+    for row in range(n_rows):
+        for column in range(n_columns):
+            share = 100 * plot.shares[row, column]
+            if share >= 0.05:
+                colour = "white" if share > 60 else INK
+                text = f"{share:.0f}" if share >= 9.95 else f"{share:.1f}"
+                axes.text(column, row, text, ha="center", va="center", fontsize=7.5, color=colour)
+    axes.axhline(n_rows - 1.5, color=INK, linewidth=1)
+    axes.axvline(n_columns - 1.5, color=INK, linewidth=1)
+    names = [f"{symbol}" for symbol in range(n_rows - 1)] + ["no digit"]
+    axes.set_yticks(
+        range(n_rows), [f"{name}  ({100 * share:.1f} %)" for name, share in zip(names, plot.row_shares, strict=True)]
+    )
+    axes.set_xticks(range(n_columns), [f"#{channel}" for channel in plot.channels[:-1]] + ["missed"])
+    axes.tick_params(length=0, labelsize=8)
+    axes.spines[:].set_visible(False)
+    axes.set_ylabel("true digit (share of all pairs)", fontsize=9)
+    axes.set_xlabel("channel that fired, ordered by its digit", fontsize=9)
+    axes.set_title("Activations of each digit, % of its row", fontsize=10, color=INK)
+    return figure
+
+
+def density_trace(trace: NDArray[np.floating]) -> Figure:
+    """Draw the course of training: validation accuracy with its falling target, and the density it drives down.
+
+    Parameters
+    ----------
+    trace : (n, 4) float
+        Per check: training samples, density, accuracy target, exact-match accuracy (both in [0, 1]).
+    """
+    samples, density, target, accuracy = trace.T
+    figure, grid = new_figure(7.5, 4.2, rows=2, sharex=True, height_ratios=[3, 2])
+    above, below = grid[:, 0]
+    for axes in (above, below):
+        tidy(axes)
+    above.plot(samples, 100 * target, color=FAINT, linewidth=1.4, linestyle="--", label="target: cut above this")
+    above.plot(samples, 100 * accuracy, color=METRIC_COLOURS["e2ee"], linewidth=1.6, label="validation exact match")
+    cuts = samples[1:][np.diff(density) < 0]
+    above.plot(cuts, np.full(len(cuts), 2.0), "|", color=METRIC_COLOURS["fpe"], markersize=7, label="density cut")
+    above.set_ylim(0, 102)
+    above.set_ylabel("%", fontsize=9)
+    above.legend(fontsize=8.5, frameon=False, loc="lower right", bbox_to_anchor=(1, 0.06))
+    below.step(samples, 100 * density, where="post", color=METRIC_COLOURS["ce"], linewidth=1.8)
+    below.set_yscale("log")
+    below.set_ylabel("density, %", fontsize=9)
+    below.set_xlabel("training samples", fontsize=9)
+    below.xaxis.set_major_formatter(lambda value, _: f"{value / 1000:,.0f}k" if value else "0")
+    return figure
+
+
+def _marks(maps: NDArray[np.floating], stride: float) -> tuple[NDArray, NDArray, NDArray]:
+    """Return channel, row and column (pixels) of the activations that are the largest of their neighbourhood."""
+    from scipy.ndimage import maximum_filter
+
+    strongest = maps.max(axis=0)
+    reach = max(1, round(NEIGHBOURHOOD / stride))
+    peaks = (strongest > 0) & (strongest == maximum_filter(strongest, size=2 * reach + 1))
+    rows, columns = np.nonzero(peaks)
+    channels = maps[:, rows, columns].argmax(axis=0)
+    return channels, (rows + 0.5) * stride - 0.5, (columns + 0.5) * stride - 0.5
+
+
+def _title(axes: Axes, label: NDArray[np.integer], prediction: NDArray[np.integer]) -> None:
+    true, predicted = ("".join(str(token) for token in tokens if token >= 0) for tokens in (label, prediction))
+    right = true == predicted
+    text = f"{true}  \N{RIGHTWARDS ARROW}  {predicted or 'nothing'}"
+    axes.set_title(text, fontsize=10, family="monospace", color="#15803d" if right else "#b91c1c")
+
+
+def _channel_legend(figure: Figure, symbols: NDArray[np.integer]) -> None:
+    from matplotlib.lines import Line2D
+
+    order = sorted(range(len(symbols)), key=lambda channel: (symbols[channel] < 0, symbols[channel], channel))
+    handles = [
+        Line2D([], [], linestyle="", marker="o", markersize=7, color=channel_colour(channel)) for channel in order
+    ]
+    labels = [f"#{channel}: {symbols[channel] if symbols[channel] >= 0 else 'none'}" for channel in order]
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=min(len(labels), 10), fontsize=8.5, frameon=False,
+        handletextpad=0.1, columnspacing=1.1, title_fontsize=8.5,
+        title="dot: channel that fired (#channel: its digit); frame: true digit in the colour of its channel; "
+        "above: label \N{RIGHTWARDS ARROW} prediction",
+    )  # fmt: skip
