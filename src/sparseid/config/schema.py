@@ -89,7 +89,7 @@ class DecoderConfig:
     pool: int = MISSING
     """Side of the max-pooling window, motif map cells."""
     positions: str = MISSING
-    """rows_lstm (bidirectional LSTM along each row, row number encoded: published) or grid (learned position per cell)."""
+    """rows_lstm (published: bidirectional LSTM along rows, row number encoded) or grid (learned position per cell)."""
     encoder_layers: int = MISSING
     decoder_layers: int = MISSING
     heads: int = MISSING
@@ -158,7 +158,7 @@ class DigitCircleConfig:
 
     name: str = "digit_circle"
     glyphs: str = MISSING
-    """Glyph set: tall (12-row boxes, statistics of the published glyphs), compact (9x7 boxes) or a path to a glyph file."""
+    """Glyph set: tall (12-row boxes, the published statistics), compact (9x7 boxes) or a path to a glyph file."""
     canvas: int = MISSING
     """Image side, pixels."""
     classes: int = MISSING

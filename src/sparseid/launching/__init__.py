@@ -1,0 +1,1 @@
+"""The command line: compose, skip what is done, run, report."""

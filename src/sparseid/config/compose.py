@@ -1,0 +1,170 @@
+"""From overrides to one typed, complete and possible configuration."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from hydra import compose as hydra_compose
+from hydra import initialize_config_dir
+from hydra.core.config_store import ConfigStore
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.types import Override
+from omegaconf import DictConfig, OmegaConf
+
+from sparseid.config.choices import CONFIGS, PICKED_GROUPS, choices
+from sparseid.config.diagnose import COMPOSITION_ERRORS, diagnose, parse, text_of, unknown_key
+from sparseid.config.errors import ConfigError
+from sparseid.config.origin import Origins
+from sparseid.config.schema import GROUPS, RunConfig
+from sparseid.config.validate import problems
+
+ROOT = "config"
+"""The file every composition starts from: ``configs/config.yaml``."""
+
+
+def register_schemas() -> None:
+    """Make the dataclasses known to Hydra: ``schema`` the root, ``schema/<group>/<choice>`` each typed choice."""
+    store = ConfigStore.instance()
+    store.store("schema", RunConfig)
+    for group, schemas in GROUPS.items():
+        for choice, schema in schemas.items():
+            store.store(choice, schema, group=f"schema/{group}")
+
+
+def compose(overrides: Sequence[str] = (), configs: Path = CONFIGS) -> RunConfig:
+    """Compose, type and check one run's configuration.
+
+    Parameters
+    ----------
+    overrides
+        What a user types behind ``run.py``, without sweeps: ``["experiment=digitcircle", "scale=smoke", "seed=3"]``.
+    configs
+        The folder of YAML files.
+
+    Returns
+    -------
+    RunConfig
+        Resolved; ``method`` and ``data`` are instances of their choice's dataclass.
+
+    Raises
+    ------
+    ConfigError
+        For anything unknown, mistyped, missing or impossible; the message is ready to print.
+    """
+    origins = Origins(overrides, configs)
+    return to_run_config(load(origins), origins)
+
+
+def load(origins: Origins) -> DictConfig:
+    """Let Hydra compose; the answer still has Hydra's own node (``hydra``) and missing values.
+
+    Raises
+    ------
+    ConfigError
+        For whatever Hydra objects to.
+    """
+    for override in parse(origins.overrides, origins):
+        _refuse_override(override, origins)
+    if not (origins.configs / f"{ROOT}.yaml").is_file():
+        raise ConfigError(f"{origins.configs / ROOT}.yaml does not exist")
+    register_schemas()
+    try:
+        with initialize_config_dir(str(origins.configs), job_name="sparseid", version_base="1.3"):
+            tree = hydra_compose(ROOT, overrides=origins.overrides, return_hydra_config=True)
+    except COMPOSITION_ERRORS as error:
+        raise diagnose(error, origins) from error
+    HydraConfig.instance().set_config(tree)  # what ${hydra:...} reads
+    return tree
+
+
+def _refuse_override(override: Override, origins: Origins) -> None:
+    """Refuse what Hydra would answer with a run that cannot be, or in words of its own."""
+    key, text = override.key_or_group, text_of(override)
+    if override.is_delete() and not override.is_hydra_override():
+        problem, hint = f"{text} removes a setting every run needs", "give it a value instead"
+    elif key in PICKED_GROUPS and override.is_add():
+        problem, hint = f"{key} is picked already", f"write {key}=... without +"
+    elif key in PICKED_GROUPS and not override.is_sweep_override() and not isinstance(override.value(), str):
+        problem, hint = f"{text} picks no {key}", f"{key} can be: {', '.join(choices(key, origins.configs))}"
+    else:
+        return
+    raise ConfigError(problem, source=origins.describe(text), hint=hint)
+
+
+def to_run_config(tree: DictConfig, origins: Origins) -> RunConfig:
+    """Turn a composed tree into the typed configuration and check it.
+
+    Raises
+    ------
+    ConfigError
+        For keys outside the schema, missing values and impossible combinations.
+    """
+    tree = tree.copy()
+    OmegaConf.set_struct(tree, False)
+    tree.pop("hydra", None)
+    for group, schemas in GROUPS.items():
+        node = tree.get(group) if not OmegaConf.is_missing(tree, group) else None
+        if schemas and OmegaConf.get_type(node) not in schemas.values():
+            raise _untyped_group(group, node, origins)
+    for key in _keys_outside_schema(tree):
+        raise unknown_key(key, origins.of(key))
+    try:
+        if missing := sorted(OmegaConf.missing_keys(tree)):
+            raise _missing_values(missing, origins)
+        run = OmegaConf.to_object(tree)
+    except COMPOSITION_ERRORS as error:
+        raise diagnose(error, origins) from error
+    assert isinstance(run, RunConfig)
+    found = [
+        (problem, [f"{key} = {_value(run, key)}  ({origins.of(key) or 'default'})" for key in problem.keys])
+        for problem in problems(run)
+    ]
+    if found:
+        raise ConfigError("\n  ".join("\n    ".join([problem.text, *settings]) for problem, settings in found))
+    return run
+
+
+def _keys_outside_schema(node: Any, prefix: str = "") -> Iterator[str]:
+    """Keys that ``+key=value`` put beside the fields of a dataclass: OmegaConf keeps them without a word."""
+    if not isinstance(node, DictConfig) or node._is_none():
+        return
+    schema = OmegaConf.get_type(node)
+    fields = {field.name for field in dataclasses.fields(schema)} if dataclasses.is_dataclass(schema) else None
+    for key in node:
+        name = f"{prefix}{key!s}"
+        if fields is not None and key not in fields:
+            yield name
+        elif not OmegaConf.is_missing(node, key):
+            yield from _keys_outside_schema(node._get_node(key), f"{name}.")
+
+
+def _untyped_group(group: str, node: Any, origins: Origins) -> ConfigError:
+    source = origins.of(group)
+    if node is None:
+        hint = f"write {group}=<name>; python run.py --help lists them"
+        return ConfigError(f"no {group} is picked", source=source, hint=hint)
+    name = node.get("name") if isinstance(node, DictConfig) else node
+    return ConfigError(
+        f"{group} {name!r} has no schema",
+        source=source,
+        hint=f"begin its defaults with /schema/{group}/<choice>@_here_ and list it in GROUPS of config/schema.py",
+    )
+
+
+def _missing_values(missing: list[str], origins: Origins) -> ConfigError:
+    experiment = origins.override("experiment") or "the experiment"
+    return ConfigError(
+        f"no value for {', '.join(missing)}",
+        source=origins.override(missing[0]),
+        hint=f"write {missing[0]}=<value>, or set it in the preset of {experiment.removeprefix('command line: ')}",
+    )
+
+
+def _value(run: RunConfig, key: str) -> Any:
+    value: Any = run
+    for part in key.split("."):
+        value = getattr(value, part)
+    return value

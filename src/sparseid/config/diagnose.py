@@ -1,0 +1,162 @@
+"""What Hydra and OmegaConf object to, as one message a user can act on."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import typing
+
+import yaml
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException, ValidationError
+
+from sparseid.config.choices import PICKED_GROUPS, choices, scales, settable_keys
+from sparseid.config.errors import ConfigError, did_you_mean
+from sparseid.config.origin import Origins
+
+COMPOSITION_ERRORS = (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError)
+"""What composing raises where the configuration is at fault (Hydra refuses some overrides with a bare ValueError)."""
+
+
+def diagnose(error: Exception, origins: Origins) -> ConfigError:
+    """Return the message for an error raised while composing.
+
+    Parameters
+    ----------
+    error
+        One of `COMPOSITION_ERRORS`.
+    origins
+        Where the settings of the composition came from.
+    """
+    cause = _omegaconf_cause(error)
+    text = str(error)
+    if isinstance(error, OverrideParseException):
+        return _unreadable(error.override, origins)
+    if isinstance(error, MissingConfigException):
+        return _missing_file(str(error.missing_cfg_file), origins)
+    if isinstance(error, yaml.YAMLError):
+        return ConfigError(f"a YAML file cannot be read: {text}")
+    if isinstance(cause, ValidationError):
+        return _wrong_type(cause, _source(text, cause.full_key or "", origins))
+    if appended := re.search(r"Could not append to config. An item is already at '(.+?)'", text):
+        key = appended[1]
+        return ConfigError(f"{key} exists already", source=origins.override(key), hint=f"write {key}=... without +")
+    if unknown := re.search(r"Could not override '(.+?)'", text):
+        # A group that does not exist or a key that does not: Hydra cannot tell them apart, neither need the user.
+        key = cause.full_key if cause is not None and cause.full_key else unknown[1]
+        return _unknown_key(key, _source(text, unknown[1], origins), cause)
+    if isinstance(cause, ConfigKeyError | ConfigAttributeError) and cause.full_key:
+        return _unknown_key(cause.full_key, _source(text, cause.full_key, origins), cause)
+    key = str(cause.full_key or "") if cause is not None else ""
+    return ConfigError(
+        f"{key}: {text.splitlines()[0]}".removeprefix(": "),
+        source=_source(text, key, origins) or (key and origins.file(key)),
+    )
+
+
+def unknown_key(key: str, source: str) -> ConfigError:
+    """Return the message for a key that no schema has."""
+    return _unknown_key(key, source, None)
+
+
+def _omegaconf_cause(error: BaseException | None) -> OmegaConfBaseException | None:
+    while error is not None and not isinstance(error, OmegaConfBaseException):
+        error = error.__cause__
+    return error
+
+
+def _source(text: str, key: str, origins: Origins) -> str:
+    """The file Hydra names in its message, else the override of `key`, else the file that sets it."""
+    if found := re.search(r"In '([^']+)'", text):
+        return origins.shown(origins.configs / f"{found[1]}.yaml")
+    if found := re.search(r"Error merging override (.+)", text):
+        return origins.describe(found[1])
+    return origins.override(key) if key else ""
+
+
+def _unknown_key(key: str, source: str, cause: OmegaConfBaseException | None) -> ConfigError:
+    candidates = [*settable_keys(), *PICKED_GROUPS, "hydra/launcher"]
+    if cause is not None and dataclasses.is_dataclass(cause.object_type):
+        # The fields beside the mistyped one also cover Hydra's own settings.
+        parent = key.rpartition(".")[0]
+        candidates += [f"{parent}.{field.name}".lstrip(".") for field in dataclasses.fields(cause.object_type)]
+    candidates = [name for name in dict.fromkeys(candidates) if name != key]
+    hint = did_you_mean(key, candidates) or "python run.py --cfg job lists every key"
+    return ConfigError(f"unknown key {key}", source=source, hint=hint)
+
+
+def _wrong_type(cause: ValidationError, source: str) -> ConfigError:
+    wanted = None
+    if dataclasses.is_dataclass(cause.object_type):
+        wanted = typing.get_type_hints(cause.object_type).get(str(cause.key))
+    if wanted is None or (cause.value is None and cause.child_node is None):
+        return ConfigError(f"{cause.full_key}: {str(cause.msg).splitlines()[0]}", source=source)
+    return ConfigError(f"{cause.full_key} must be {_type_name(wanted)}, not {cause.value!r}", source=source)
+
+
+def _type_name(wanted: typing.Any) -> str:
+    names = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+    return "a group of settings" if dataclasses.is_dataclass(wanted) else names.get(wanted, str(wanted))
+
+
+def _unreadable(override: str | None, origins: Origins) -> ConfigError:
+    word = override or ""
+    found = did_you_mean(word, choices("experiment", origins.configs)) if "=" not in word else ""
+    hint = (
+        f"{found.replace('mean: ', 'mean: experiment=')}"
+        if found
+        else "overrides read key=value; quote what the shell or a comma splits"
+    )
+    return ConfigError(f"cannot read the override {word!r}", source=f"command line: {word}", hint=hint)
+
+
+def _missing_file(missing: str, origins: Origins) -> ConfigError:
+    """`missing` is a path below the configs folder: ``scale/papr``, ``experiment/at/sparling/fig3.huge``."""
+    configs = origins.configs
+    if missing.startswith("experiment/at/"):
+        experiment, _, scale = missing.removeprefix("experiment/at/").rpartition(".")
+        return ConfigError(
+            f"experiment={experiment} has no values for scale={scale}: {configs.name}/{missing}.yaml is missing",
+            source=origins.override("scale") or origins.override("experiment"),
+            hint=f"scales of this experiment: {', '.join(scales(experiment, configs)) or 'none'}",
+        )
+    group = next((name for name in PICKED_GROUPS if missing.startswith(f"{name}/")), missing.rpartition("/")[0])
+    choice = missing.removeprefix(f"{group}/")
+    available = choices(group, configs) if group in PICKED_GROUPS else _hydra_choices(group, origins)
+    listing = f"{group} can be: {', '.join(available)}"
+    return ConfigError(
+        f"{group}={choice} does not exist",
+        source=origins.override(group) or _picking_file(group, choice, origins),
+        hint="\n".join(filter(None, [did_you_mean(choice, available), listing])),
+    )
+
+
+def _hydra_choices(group: str, origins: Origins) -> list[str]:
+    from hydra import initialize_config_dir
+    from hydra.core.global_hydra import GlobalHydra
+
+    with initialize_config_dir(str(origins.configs), version_base="1.3"):
+        return GlobalHydra.instance().config_loader().get_group_options(group)
+
+
+def _picking_file(group: str, choice: str, origins: Origins) -> str:
+    """The file whose defaults list picks `choice`; Hydra names the file that is overridden instead."""
+    entry = re.compile(rf"^\s*-\s+(override\s+)?/?{re.escape(group)}:\s*{re.escape(choice)}\s*(#.*)?$", re.MULTILINE)
+    found = (path for path in sorted(origins.configs.rglob("*.yaml")) if entry.search(path.read_text()))
+    return ", ".join(origins.shown(path) for path in found)
+
+
+def parse(overrides: list[str], origins: Origins) -> list[Override]:
+    """Parse overrides with Hydra's grammar; raise `ConfigError` naming the unreadable one."""
+    try:
+        return OverridesParser.create().parse_overrides(overrides)
+    except OverrideParseException as error:
+        raise diagnose(error, origins) from error
+
+
+def text_of(override: Override) -> str:
+    """Return an override as it was written."""
+    assert override.input_line is not None  # Hydra leaves it out only for overrides it makes itself
+    return override.input_line

@@ -1,0 +1,77 @@
+"""Which run a configuration asks for: what changes its numbers, its hash, its keys in a table and its folder."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from sparseid.config.schema import RunConfig, SparlingConfig
+
+HASH_LENGTH = 8
+"""Hex digits of a run's hash."""
+
+
+def semantic_settings(cfg: RunConfig) -> dict[str, Any]:
+    """Return what changes the numbers of a run, as nested plain values.
+
+    These are ``method``, ``data``, ``seed`` and the trainer fields whose metadata say so; not where the run writes,
+    what logs it, which preset asked for it, nor the devices it runs on.
+    """
+    marked = [field.name for field in dataclasses.fields(cfg.trainer) if field.metadata.get("semantic")]
+    return {
+        "method": dataclasses.asdict(cfg.method),
+        "data": dataclasses.asdict(cfg.data),
+        "seed": cfg.seed,
+        "trainer": {name: getattr(cfg.trainer, name) for name in marked},
+    }
+
+
+def run_hash(cfg: RunConfig) -> str:
+    """Return 8 hex digits of the SHA-256 of the semantic settings, however these are spelt."""
+    return settings_hash(semantic_settings(cfg))
+
+
+def settings_hash(settings: dict[str, Any]) -> str:
+    """Return the hash of nested plain values, whatever the order of keys and whether whole numbers are int or float.
+
+    Raises
+    ------
+    ValueError
+        If a number is NaN or infinite.
+    """
+    text = json.dumps(_canonical(settings), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:HASH_LENGTH]
+
+
+def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
+    """Return the row and column keys under which the paper's tables file this run's numbers."""
+    keys: dict[str, str | int | float] = {"domain": cfg.data.name.replace("_", "")}
+    if isinstance(cfg.method, SparlingConfig):
+        keys["method"] = "sparling_st" if cfg.method.sparse.thresholds == "single" else "sparling_mt"
+    else:
+        keys["method"] = cfg.method.name
+    return keys
+
+
+def run_name(cfg: RunConfig) -> str:
+    """Return the readable and unique name of a run, for example ``digitcircle-sparling_mt-seed0-1a2b3c4d``."""
+    cell = "-".join(str(value) for value in cell_keys(cfg).values())
+    return f"{cell}-seed{cfg.seed}-{run_hash(cfg)}"
+
+
+def run_directory(cfg: RunConfig) -> Path:
+    """Return the folder of a run: ``<outputs>/<scale>/<paper>/<run name>``."""
+    return Path(cfg.outputs) / cfg.scale / cfg.paper / run_name(cfg)
+
+
+def _canonical(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _canonical(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_canonical(inner) for inner in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value

@@ -1,0 +1,78 @@
+"""Where a setting came from: the command-line override or the file that set it last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.types import RunMode
+
+
+class Origins:
+    """Origins of the settings of one composition; looked up only when an error has to name them.
+
+    Parameters
+    ----------
+    overrides
+        The overrides that were composed, in order.
+    configs
+        The folder of YAML files.
+    swept
+        Those of `overrides` that a preset's own sweep added.
+    """
+
+    def __init__(self, overrides: Sequence[str], configs: Path, swept: Sequence[str] = ()) -> None:
+        self.overrides, self.configs, self.swept = list(overrides), configs, set(swept)
+
+    def of(self, key: str) -> str:
+        """Return what set `key` last, for example ``command line: seed=3`` or ``configs/data/digit_circle.yaml``."""
+        return self.override(key) or self.file(key)
+
+    def override(self, key: str) -> str:
+        """Return the last override of `key`, or an empty string."""
+        parser = OverridesParser.create()
+        for text in reversed(self.overrides):
+            parsed = parser.parse_override(text)
+            # A whole group of values may be set at once: method.encoder={width: 3}
+            if parsed.key_or_group == key or key.startswith(f"{parsed.key_or_group}."):
+                return self.describe(text)
+        return ""
+
+    def describe(self, text: str) -> str:
+        """Say whether the override `text` was typed or belongs to a preset's sweep."""
+        return f"hydra.sweeper.params of the preset: {text}" if text in self.swept else f"command line: {text}"
+
+    def file(self, key: str) -> str:
+        """Return the file that sets `key` last, or an empty string."""
+        for path, package in reversed(self._files):
+            inner = key if not package else key.removeprefix(f"{package}.") if key.startswith(f"{package}.") else None
+            if inner is not None and _has(yaml.safe_load(path.read_text()), inner.split(".")):
+                return self.shown(path)
+        return ""
+
+    def shown(self, path: Path) -> str:
+        """Return `path` as messages show it, for example ``configs/experiment/digitcircle.yaml``."""
+        return (Path(self.configs.name) / path.relative_to(self.configs)).as_posix()
+
+    @cached_property
+    def _files(self) -> list[tuple[Path, str]]:
+        """The files that were merged, in order, each with the package its keys are relative to."""
+        with initialize_config_dir(str(self.configs), version_base="1.3"):
+            loader = GlobalHydra.instance().config_loader()
+            merged = loader.compute_defaults_list("config", self.overrides, RunMode.RUN).defaults
+        files = [(self.configs / f"{entry.config_path}.yaml", entry.package or "") for entry in merged]
+        return [(path, "" if package == "_global_" else package) for path, package in files if path.is_file()]
+
+
+def _has(values: Any, keys: list[str]) -> bool:
+    for key in keys:
+        if not isinstance(values, dict) or key not in values:
+            return False
+        values = values[key]
+    return True

@@ -1,0 +1,90 @@
+"""The config.yaml of a run folder: written once, read by whoever looks at the run later."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from omegaconf import OmegaConf
+
+from sparseid.config.choices import dotted_keys
+from sparseid.config.diagnose import COMPOSITION_ERRORS
+from sparseid.config.errors import ConfigError, did_you_mean
+from sparseid.config.schema import GROUPS, SCHEMA_VERSION, RunConfig
+
+ASK_AGAIN = "ask for the run again (its name is in its folder's name); the older folder stays as it is"
+
+
+def load_run_config(path: Path) -> RunConfig:
+    """Read the config.yaml of a run folder.
+
+    Parameters
+    ----------
+    path
+        The file, or the run folder it lies in.
+
+    Raises
+    ------
+    ConfigError
+        If the file is missing, unreadable, or of another schema than this code's; the message says what to do.
+    """
+    path = path / "config.yaml" if path.is_dir() else path
+    values = _read(path)
+    version = values.get("schema")
+    if version != SCHEMA_VERSION:
+        raise ConfigError(
+            f"the configuration was written with schema version {version}; this code reads version {SCHEMA_VERSION}",
+            source=str(path),
+            hint=f"check out the commit in the folder's environment.json to use it, or {ASK_AGAIN}",
+        )
+    tree = OmegaConf.structured(RunConfig)
+    for group, schemas in GROUPS.items():
+        if not schemas:
+            continue
+        name = (values.get(group) or {}).get("name")
+        if name not in schemas:
+            raise ConfigError(
+                f"{group}.name is {name!r}", source=str(path), hint=f"{group} can be: {', '.join(schemas)}"
+            )
+        tree[group] = OmegaConf.structured(schemas[name])
+    _refuse_unknown(values, path)
+    try:
+        run = OmegaConf.to_object(OmegaConf.merge(tree, values))
+    except COMPOSITION_ERRORS as error:
+        raise ConfigError(str(error).splitlines()[0], source=str(path), hint=ASK_AGAIN) from error
+    assert isinstance(run, RunConfig)
+    return run
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        values = yaml.safe_load(path.read_text())
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"the configuration of a run cannot be read: {error}", source=str(path)) from error
+    if not isinstance(values, dict):
+        raise ConfigError("the configuration of a run is empty or no mapping", source=str(path), hint=ASK_AGAIN)
+    return values
+
+
+def _refuse_unknown(values: dict[str, Any], path: Path) -> None:
+    known = set(dotted_keys(RunConfig))
+    for group, schemas in GROUPS.items():
+        if schemas:
+            known.update(dotted_keys(schemas[values[group]["name"]], f"{group}."))
+    for key in _dotted(values):
+        if key not in known:
+            raise ConfigError(
+                f"unknown key {key}: the configuration was written by other code of schema version {values['schema']}",
+                source=str(path),
+                hint="\n".join(filter(None, [did_you_mean(key, known), ASK_AGAIN])),
+            )
+
+
+def _dotted(values: dict[str, Any], prefix: str = "") -> list[str]:
+    keys = []
+    for key, value in values.items():
+        keys.append(f"{prefix}{key}")
+        if isinstance(value, dict):
+            keys.extend(_dotted(value, f"{prefix}{key}."))
+    return keys

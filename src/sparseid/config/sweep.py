@@ -1,0 +1,144 @@
+"""The runs one command asks for: one, or every combination of the values it sweeps over."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra.core.override_parser.types import Override
+from hydra.types import RunMode
+from omegaconf import DictConfig
+
+from sparseid.config.choices import CONFIGS, SINGLE_GROUPS
+from sparseid.config.compose import load, to_run_config
+from sparseid.config.diagnose import parse, text_of
+from sparseid.config.errors import ConfigError
+from sparseid.config.origin import Origins
+from sparseid.config.schema import RunConfig
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a plan.
+
+    Attributes
+    ----------
+    overrides
+        What composes it, for a Hydra launcher: ``("experiment=sparling/fig3", "seed=0")``.
+    run
+        Its checked configuration.
+    """
+
+    overrides: tuple[str, ...]
+    run: RunConfig
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one command runs.
+
+    Attributes
+    ----------
+    cells
+        The runs in order, all composed and checked.
+    swept
+        The keys they differ in; empty for a single run that no sweep asked for.
+    tree
+        The composition without swept values: Hydra's launchers read their settings from it.
+    """
+
+    cells: tuple[Cell, ...]
+    swept: tuple[str, ...]
+    tree: DictConfig
+
+
+def plan(overrides: Sequence[str], configs: Path = CONFIGS) -> Plan:
+    """Return the runs `overrides` ask for.
+
+    A comma (``seed=0,1,2``) or ``range`` sweeps. So does a preset with ``hydra.mode: MULTIRUN`` over its
+    ``hydra.sweeper.params``; values on the command line replace the preset's, ``hydra.mode=RUN`` asks for one run.
+
+    Raises
+    ------
+    ConfigError
+        If anything is wrong with any of the runs, or a sweep is over what decides which settings there are.
+    """
+    origins = Origins(overrides, configs)
+    typed = parse(origins.overrides, origins)
+    for override in typed:
+        _refuse_sweep(override, origins)
+    swept = [override for override in typed if override.is_sweep_override()]
+    tree = load(Origins([text_of(override) for override in typed if override not in swept], configs))
+    preset = _preset_sweep(tree, configs) if _sweeps(tree, typed, swept, origins) else []
+    if not preset and not swept:
+        texts = tuple(text_of(override) for override in typed if not override.is_hydra_override())
+        return Plan((Cell(texts, to_run_config(tree, origins)),), (), tree)
+
+    axes: dict[str, list[str]] = {}
+    for override in [*preset, *typed]:
+        if not override.is_hydra_override():
+            axes[override.key_or_group] = _texts(override)
+    # Only what no typed value replaced is the preset's.
+    replaced = {override.key_or_group for override in typed}
+    from_preset = [text for override in preset if override.key_or_group not in replaced for text in _texts(override)]
+    for_hydra = [text_of(override) for override in typed if override.is_hydra_override()]
+    cells = []
+    for combination in itertools.product(*axes.values()):
+        whole = Origins([*for_hydra, *combination], configs, from_preset)
+        cells.append(Cell(combination, to_run_config(load(whole), whole)))
+    keys = dict.fromkeys(override.key_or_group for override in [*preset, *swept])
+    return Plan(tuple(cells), tuple(keys), tree)
+
+
+def _sweeps(tree: DictConfig, typed: list[Override], swept: list[Override], origins: Origins) -> bool:
+    """Whether to sweep: the preset says so or a value does; refuse to where ``hydra.mode=RUN`` was typed."""
+    if tree.hydra.mode == RunMode.MULTIRUN:
+        return True
+    if swept and any(override.key_or_group == "hydra.mode" for override in typed):
+        text = text_of(swept[0])
+        hint = "leave one of them out"
+        raise ConfigError(
+            f"{text} asks for several runs, hydra.mode=RUN for one", source=origins.describe(text), hint=hint
+        )
+    return bool(swept)
+
+
+def _preset_sweep(tree: DictConfig, configs: Path) -> list[Override]:
+    """The axes of ``hydra.sweeper.params``."""
+    texts = [f"{key}={values}" for key, values in (tree.hydra.sweeper.params or {}).items()]
+    origins = Origins(texts, configs, texts)
+    parsed = parse(texts, origins)
+    for override in parsed:
+        _refuse_sweep(override, origins)
+    return parsed
+
+
+def _texts(override: Override) -> list[str]:
+    """The single-valued overrides an override stands for."""
+    if not override.is_sweep_override():
+        return [text_of(override)]
+    prefix = text_of(override)[: text_of(override).index(override.key_or_group)]  # + or ++
+    return [f"{prefix}{override.get_key_element().lstrip('+')}={value}" for value in override.sweep_string_iterator()]
+
+
+def _refuse_sweep(override: Override, origins: Origins) -> None:
+    """Refuse sweeps that Hydra would misread, with the commands to use instead."""
+    if not override.is_sweep_override():
+        return
+    key, text = override.key_or_group, text_of(override)
+    if not override.is_discrete_sweep():
+        hint = f"list the values: {key}=a,b,c"
+        raise ConfigError(f"{text} has no finite list of values", source=origins.describe(text), hint=hint)
+    if override.is_hydra_override():
+        hint = "write the swept key itself, for example seed=0,1,2"
+        raise ConfigError(f"{text} sweeps over a setting of Hydra", source=origins.describe(text), hint=hint)
+    if key in SINGLE_GROUPS:
+        others = [other for other in origins.overrides if other != text]
+        commands = [" ".join(["python run.py", single, *others]) for single in _texts(override)]
+        raise ConfigError(
+            f"one command has one {key}: each choice brings settings of its own",
+            source=origins.describe(text),
+            hint="\n".join(["run them one after the other:", *(f"  {command}" for command in commands)]),
+        )

@@ -1,0 +1,177 @@
+"""Settings that cannot work, found before anything heavy is imported."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sparseid.config.schema import DigitCircleConfig, RunConfig, SparlingConfig, TrainerConfig
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that cannot work: the dotted keys that clash, and why, with what to do."""
+
+    keys: tuple[str, ...]
+    text: str
+
+
+def problems(run: RunConfig) -> list[Problem]:
+    """Return everything that makes `run` impossible, most general first; empty if it can be run."""
+    found = [*_root(run), *_trainer(run.trainer)]
+    for settings in (run.data, run.method):
+        if check := CHECKS.get(type(settings)):
+            found.extend(check(run))
+    return found
+
+
+def one_of(settings: Any, prefix: str, **allowed: tuple[Any, ...]) -> Iterator[Problem]:
+    """Yield the fields of `settings` whose value is not among the allowed ones."""
+    for name, values in allowed.items():
+        if getattr(settings, name) not in values:
+            yield Problem((f"{prefix}{name}",), f"{prefix}{name} must be {' or '.join(map(str, values))}")
+
+
+def between(
+    settings: Any, prefix: str, low: float, high: float, *names: str, open_ends: bool = False
+) -> Iterator[Problem]:
+    """Yield the fields of `settings` outside [low, high], or outside (low, high); NaN is always outside."""
+    for name in names:
+        value = getattr(settings, name)
+        if not (low < value < high if open_ends else low <= value <= high):
+            bounds = (
+                f"at least {low}"
+                if high == math.inf and not open_ends
+                else f"{'strictly ' if open_ends else ''}between {low} and {high}"
+            )
+            yield Problem((f"{prefix}{name}",), f"{prefix}{name} must be {bounds}")
+
+
+def _root(run: RunConfig) -> Iterator[Problem]:
+    yield from between(run, "", 0, math.inf, "seed")
+    yield from one_of(run.logger, "logger.", name=("csv", "wandb"))
+    if not run.outputs.strip():
+        yield Problem(("outputs",), "outputs must name a folder")
+
+
+def _trainer(trainer: TrainerConfig) -> Iterator[Problem]:
+    yield from between(trainer, "trainer.", 1, math.inf, "max_samples", "batch_size", "devices")
+    yield from between(trainer, "trainer.", 0, math.inf, "threads", "save_every_s")
+    yield from one_of(
+        trainer,
+        "trainer.",
+        precision=("32", "bf16-mixed"),
+        accelerator=("auto", "cpu", "gpu"),
+        strategy=("auto", "ddp"),
+    )
+    if trainer.devices > 1 and trainer.batch_size % trainer.devices:
+        keys = ("trainer.batch_size", "trainer.devices")
+        yield Problem(keys, "the batch cannot be split evenly: make trainer.batch_size a multiple of trainer.devices")
+
+
+GLYPH_BOX_SIDE = {"tall": 12, "compact": 9}
+"""Longest side of a glyph box, pixels; glyph files are measured when they are read."""
+
+
+def _digit_circle(run: RunConfig) -> Iterator[Problem]:
+    data: DigitCircleConfig = run.data
+    yield from between(data, "data.", 1, 10, "classes")
+    yield from between(data, "data.", 1, math.inf, "canvas", "min_digits", "min_radius")
+    yield from between(data, "data.", 0, math.inf, "jitter", "margin", "pre_noise")
+    yield from between(data, "data.", 0, 0.9, "min_gap")  # larger gaps are hardly ever drawn
+    yield from between(data, "data.", 0, 1, "post_noise")
+    if data.min_digits > data.max_digits:
+        yield Problem(
+            ("data.min_digits", "data.max_digits"),
+            "data.min_digits exceeds data.max_digits: raise the latter or lower the former",
+        )
+    if data.max_digits > data.classes:
+        text = "the digits of an image are all different: data.max_digits cannot exceed data.classes"
+        yield Problem(("data.max_digits", "data.classes"), text)
+    if data.min_radius > data.max_radius:
+        yield Problem(
+            ("data.min_radius", "data.max_radius"),
+            "data.min_radius exceeds data.max_radius: raise the latter or lower the former",
+        )
+    half_box = math.ceil(GLYPH_BOX_SIDE.get(data.glyphs, 0) / 2)
+    if data.margin < data.jitter + half_box:
+        reach = data.jitter + half_box
+        text = f"glyph boxes would leave the image: data.margin must be at least data.jitter + half a box = {reach}"
+        yield Problem(("data.margin", "data.jitter", "data.glyphs"), text)
+    needed = 2 * (data.max_radius + data.margin)
+    if needed >= data.canvas:
+        text = (
+            f"the circle does not fit: 2 x (radius + margin) = {needed} pixels on a canvas of {data.canvas}: "
+            "enlarge data.canvas or lower data.max_radius"
+        )
+        yield Problem(("data.canvas", "data.max_radius", "data.margin"), text)
+
+
+def _sparling(run: RunConfig) -> Iterator[Problem]:
+    method: SparlingConfig = run.method
+    encoder, sparse, decoder, schedule = method.encoder, method.sparse, method.decoder, method.schedule
+    yield from between(encoder, "method.encoder.", 1, math.inf, "width", "blocks", "stride")
+    if encoder.stem_kernel < 1 or encoder.stem_kernel % 2 == 0:
+        text = "method.encoder.stem_kernel must be odd: an even kernel has no centre pixel"
+        yield Problem(("method.encoder.stem_kernel",), text)
+
+    yield from one_of(
+        sparse, "method.sparse.", thresholds=("per_channel", "single"), batch_norm=("affine", "plain", "none")
+    )
+    yield from between(sparse, "method.sparse.", 0, 1, "momentum")
+    yield from between(sparse, "method.sparse.", 0, math.inf, "accumulate_motifs")
+
+    yield from one_of(decoder, "method.decoder.", positions=("rows_lstm", "grid"))
+    names = ("width", "pool", "encoder_layers", "decoder_layers", "heads", "feedforward")
+    yield from between(decoder, "method.decoder.", 1, math.inf, *names)
+    yield from between(decoder, "method.decoder.", 0, 1, "dropout")
+    if decoder.heads > 0 and decoder.width % decoder.heads:
+        keys = ("method.decoder.width", "method.decoder.heads")
+        yield Problem(
+            keys,
+            "every attention head has the same width: make method.decoder.width a multiple of method.decoder.heads",
+        )
+
+    yield from between(method.optimizer, "method.optimizer.", 0, math.inf, "lr", "warmup_steps", "clip_norm")
+    yield from between(method.evaluation, "method.evaluation.", 1, math.inf, "items", "curve_items", "decode_steps")
+    if method.evaluation.decode_steps <= getattr(run.data, "max_digits", 0):
+        keys = ("method.evaluation.decode_steps", "data.max_digits")
+        yield Problem(
+            keys, "the longest label and its end token do not fit into method.evaluation.decode_steps tokens: raise it"
+        )
+    yield from _density_schedule(run, schedule.start_density, schedule.min_density)
+
+
+def _density_schedule(run: RunConfig, start: float, minimum: float) -> Iterator[Problem]:
+    schedule, prefix = run.method.schedule, "method.schedule."
+    yield from between(schedule, prefix, 0, 1, "start_density", "min_density", "cut_factor", open_ends=True)
+    yield from between(schedule, prefix, 0, math.inf, "target_fall_per_sample")
+    yield from between(schedule, prefix, 1, math.inf, "check_every", "check_items")
+    if start < minimum:
+        yield Problem(
+            (f"{prefix}start_density", f"{prefix}min_density"),
+            "the density only ever falls: start_density must be at least min_density",
+        )
+    if run.trainer.batch_size > 0 and schedule.check_every % run.trainer.batch_size:
+        text = f"validation comes between two batches: make {prefix}check_every a multiple of trainer.batch_size"
+        yield Problem((f"{prefix}check_every", "trainer.batch_size"), text)
+    if run.method.encoder.stride < 1 or not hasattr(run.data, "canvas"):
+        return
+    side = math.ceil(run.data.canvas / run.method.encoder.stride)
+    rows = run.trainer.batch_size * side**2
+    if not run.method.sparse.accumulate_motifs and 0 < minimum * rows < 1:
+        text = (
+            f"a batch has {rows} positions (batch x map side {side} squared): the density {minimum:g} leaves less than "
+            f"one active entry per channel and no threshold. Raise {prefix}min_density to {1 / rows:.3g} or more, "
+            "enlarge trainer.batch_size, or gather batches with method.sparse.accumulate_motifs=10"
+        )
+        yield Problem((f"{prefix}min_density", "trainer.batch_size", "method.encoder.stride", "data.canvas"), text)
+
+
+CHECKS: dict[type, Callable[[RunConfig], Iterator[Problem]]] = {
+    DigitCircleConfig: _digit_circle,
+    SparlingConfig: _sparling,
+}
+"""The checks of each data set's and method's settings; what has none is only typed."""

@@ -1,0 +1,96 @@
+"""One cell of a plan: skip it where it is done, else train it and report it."""
+
+from __future__ import annotations
+
+import tempfile
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+from sparseid.config.errors import ConfigError
+from sparseid.config.identity import run_directory, run_name
+from sparseid.config.schema import RunConfig
+from sparseid.errors import InputError
+from sparseid.training.run_folder import RunFolder
+
+DONE, FAILED, REFUSED = 0, 1, 2
+"""Exit codes: of a cell, and of the command (the highest of its cells)."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a cell ended.
+
+    Attributes
+    ----------
+    name
+        The run's name.
+    folder
+        Its folder.
+    code
+        `DONE`, `FAILED` or `REFUSED`.
+    message
+        What went wrong, in one line; empty if nothing did.
+    """
+
+    name: str
+    folder: Path
+    code: int = DONE
+    message: str = ""
+
+
+def run_cell(cfg: RunConfig) -> Outcome:
+    """Run one cell; whatever goes wrong is printed and returned, so that it cannot stop the cells after it."""
+    name, folder = run_name(cfg), run_directory(cfg)
+    if RunFolder(folder).state == "done" and not cfg.force:
+        print(f"{name} is done: {folder} (force=true makes it again)", flush=True)
+        return Outcome(name, folder)
+    try:
+        # torch is imported here, behind everything that can be refused without it
+        from sparseid.training.run import execute, helper_process
+
+        folder = execute(cfg)
+        if helper_process():  # of a run on several devices: the first process reports
+            return Outcome(name, folder)
+    except Exception as error:
+        return _failed(name, folder, error)
+    try:
+        from sparseid.reporting.summary import finish_run
+
+        finish_run(folder)
+    except Exception as error:
+        print(f"{name} is trained and its rows are safe in {folder}; only its report failed.", flush=True)
+        return _failed(name, folder, error)
+    return Outcome(name, folder)
+
+
+def check_outputs(outputs: str) -> None:
+    """Make the folder of runs and write a file into it.
+
+    Raises
+    ------
+    ConfigError
+        If that fails: better now than after torch has been imported and a model built.
+    """
+    try:
+        Path(outputs).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=outputs):
+            pass
+    except OSError as error:
+        raise ConfigError(
+            f"cannot write to the folder of runs {Path(outputs).absolute()}: {error.strerror}",
+            source=f"outputs={outputs}",
+            hint="give a folder that can be written with outputs=FOLDER",
+        ) from error
+
+
+def _failed(name: str, folder: Path, error: Exception) -> Outcome:
+    if isinstance(error, InputError):
+        code, message = REFUSED, str(error)
+    elif hasattr(error, "exit_code"):  # an error whose message says what happened and what to do
+        code, message = FAILED, str(error)
+    else:
+        traceback.print_exception(error)
+        code, message = FAILED, f"{type(error).__name__}: {error}"
+    print(f"error: {name}: {message}", flush=True)
+    return Outcome(name, folder, code, message.splitlines()[0] if message else type(error).__name__)

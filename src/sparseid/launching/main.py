@@ -1,0 +1,78 @@
+"""The command line: compose and check every run asked for, run them, report.
+
+Nothing here imports torch; the run itself does (`sparseid.launching.cell`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from sparseid.config.choices import CONFIGS
+from sparseid.config.errors import ConfigError
+from sparseid.launching.help import help_page
+
+
+def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
+    """Do what the command line asks for.
+
+    Parameters
+    ----------
+    argv
+        The arguments; those of the process if None.
+    configs
+        The folder of YAML files.
+
+    Returns
+    -------
+    int
+        0 if every run is done, 1 if a run failed, 2 if the configuration cannot be run.
+    """
+    try:
+        arguments = _parser().parse_intermixed_args(argv)
+        if arguments.help:
+            print(help_page(configs), end="")
+            return 0
+        return _run(
+            [*arguments.overrides, *(["hydra.mode=MULTIRUN"] if arguments.multirun else [])], arguments.cfg, configs
+        )
+    except ConfigError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\ninterrupted; the same command continues", file=sys.stderr)
+        return 130
+
+
+def _run(overrides: list[str], show: bool, configs: Path) -> int:
+    from sparseid.config.sweep import plan  # Hydra, which the help page does without
+
+    planned = plan(overrides, configs)
+    if show:
+        from sparseid.launching.show import show_plan
+
+        print(show_plan(planned), end="")
+        return 0
+    from sparseid.launching.cell import check_outputs
+    from sparseid.launching.launch import launch, summarise
+
+    for outputs in dict.fromkeys(cell.run.outputs for cell in planned.cells):
+        check_outputs(outputs)
+    return summarise(planned, launch(planned, configs))
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(message, source="command line", hint="python run.py --help lists the options")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="run.py", add_help=False, allow_abbrev=False)
+    parser.add_argument("overrides", nargs="*")
+    parser.add_argument("--help", "-h", action="store_true")
+    parser.add_argument("--cfg", "-c", choices=["job"])
+    parser.add_argument("--multirun", "-m", action="store_true")
+    return parser
