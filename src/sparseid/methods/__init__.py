@@ -1,0 +1,1 @@
+"""Methods: layers, losses and LightningModules; no input or output."""

@@ -127,7 +127,9 @@ def test_kth_smallest_equals_sorting(items, channels, length, density, seed):
 
 
 @settings(max_examples=30, deadline=None)
-@given(sizes=st.lists(st.integers(1, 60), min_size=1, max_size=40), density=st.floats(0.01, 0.5), seed=st.integers(0, 99))
+@given(
+    sizes=st.lists(st.integers(1, 60), min_size=1, max_size=40), density=st.floats(0.01, 0.5), seed=st.integers(0, 99)
+)
 def test_accumulated_update_equals_one_update_on_everything_gathered(sizes, density, seed):
     generator = torch.Generator().manual_seed(seed)
     layer = SparseLayer(2, density, batch_norm="none", momentum=1.0, accumulate_motifs=4)

@@ -107,7 +107,9 @@ class DigitCircle:
             raise InputError(f"data: min_radius={self.min_radius} must lie in [0, max_radius={self.max_radius}]")
         reach = self.jitter + (self.glyphs.largest_side + 1) // 2
         if self.margin < reach:
-            raise InputError(f"data.margin={self.margin}: glyph boxes would leave the image; it must be at least {reach}")
+            raise InputError(
+                f"data.margin={self.margin}: glyph boxes would leave the image; it must be at least {reach}"
+            )
         if 2 * (self.max_radius + self.margin) >= self.canvas:
             raise InputError(
                 f"data: a circle of radius {self.max_radius} with margin {self.margin} does not fit on a canvas of "
@@ -116,7 +118,9 @@ class DigitCircle:
         if not 0 <= self.min_gap <= 0.9:
             raise InputError(f"data.min_gap={self.min_gap} must lie in [0, 0.9]: larger gaps are hardly ever drawn")
         if not (0 <= self.pre_noise * self.glyphs.mean_fill <= 1 and 0 <= self.post_noise <= 1):
-            raise InputError("data: pre_noise x mean glyph fill and post_noise are probabilities and must lie in [0, 1]")
+            raise InputError(
+                "data: pre_noise x mean glyph fill and post_noise are probabilities and must lie in [0, 1]"
+            )
 
     @property
     def pre_noise_probability(self) -> float:
@@ -213,6 +217,7 @@ class DigitCircle:
 
 def points_on_circle(centres: np.ndarray, radii: np.ndarray, angles: np.ndarray) -> np.ndarray:
     """Return round(centre + radius (cos, sin)), shape (..., 2) int64: row from the cosine, column from the sine."""
+    angles = np.nan_to_num(angles)  # unused places
     direction = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
     return np.rint(centres + radii[..., None] * direction).astype(np.int64)
 

@@ -64,8 +64,8 @@ class GlyphSet:
 def read_glyphs(source: str) -> GlyphSet:
     """Read a glyph set.
 
-    A glyph file is text: the digit alone on a line, then its rows of ``#`` (ink) and ``.``; digits come in order from 0;
-    empty lines and lines that begin with ``# `` are skipped.
+    A glyph file is text: the digit alone on a line, then its rows of ``#`` (ink) and ``.``; digits come in order from
+    0; empty lines and lines that begin with ``# `` are skipped.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def read_glyphs(source: str) -> GlyphSet:
     Raises
     ------
     InputError
-        If there is no such file, a row is malformed or ragged, digits are out of order, a glyph has no ink, or two digits
-        look the same (no method could tell them apart).
+        If there is no such file, a row is malformed or ragged, digits are out of order, a glyph has no ink, or two
+        digits look the same (no method could tell them apart).
     """
     path = Path(__file__).with_name(BUILT_IN[source]) if source in BUILT_IN else Path(source)
     try:

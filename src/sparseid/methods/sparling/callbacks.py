@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class AdaptiveDensity(Callback):
     """After each validation, let the schedule decide about the density; end the training when it is finished.
 
-    When the accuracy exceeded the target, the weights of this moment are the result at the density that was in force; the
-    module then names them as a milestone (``density-07`` after seven cuts), which the run saves.
+    When the accuracy exceeded the target, the weights of this moment are the result at the density that was in force;
+    the module then names them as a milestone (``density-07`` after seven cuts), which the run saves.
 
     Parameters
     ----------

@@ -27,7 +27,8 @@ class SequenceDecoder(nn.Module):
         Side and stride of the max-pooling window, motif map cells.
     positions
         ``rows_lstm``: a bidirectional LSTM runs along each row, then the row number is encoded, so that the horizontal
-        order is known through the LSTM only (published). ``grid``: a learned vector per cell, and a second embedding layer.
+        order is known through the LSTM only (published). ``grid``: a learned vector per cell, and a second embedding
+        layer.
     """
 
     def __init__(
@@ -134,7 +135,9 @@ class SinusoidalPositions(nn.Module):
         super().__init__()
         angles = torch.arange(longest)[:, None] * torch.exp(torch.arange(0, width, 2) * (-math.log(1e4) / width))
         self.code: Tensor
-        self.register_buffer("code", torch.stack([angles.sin(), angles.cos()], 2).flatten(1)[:, :width], persistent=False)
+        self.register_buffer(
+            "code", torch.stack([angles.sin(), angles.cos()], 2).flatten(1)[:, :width], persistent=False
+        )
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -52,7 +52,7 @@ def sequence_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
 def exactly_right(logits: Tensor, targets: Tensor) -> Tensor:
     """Whether every target token is the most probable one, (N,) bool.
 
-    Under teacher forcing this holds exactly when the greedy decode equals the label: up to the first mistake both see the
-    same prefix. So exact-match accuracy costs one pass and no decoding loop.
+    Under teacher forcing this holds exactly when the greedy decode equals the label: up to the first mistake both see
+    the same prefix. So exact-match accuracy costs one pass and no decoding loop.
     """
     return ((logits.argmax(-1) == targets) | (targets == IGNORED)).all(1)

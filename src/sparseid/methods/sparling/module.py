@@ -50,6 +50,8 @@ class SparlingModule(LightningModule):
         Name under which the present weights are to be kept, set at the end of a validation; None if they are not.
     progress_note
         What the progress line should say beside the loss.
+    evaluation
+        The test under way, set by the run.
     measurements, arrays
         Results of the last test.
     """
@@ -62,7 +64,8 @@ class SparlingModule(LightningModule):
         self.batch_size = batch_size
         self.symbols, self.vocabulary = symbols, symbols + 2
         self.optimizer_config: OptimizerConfig = method.optimizer
-        self.evaluation = method.evaluation
+        self.evaluation_config = method.evaluation
+        self.evaluation: Evaluation | None = None
         self.encoder = LocalEncoder(
             symbols, encoder.width, encoder.blocks, encoder.stem_kernel, encoder.stride, in_channels, encoder.bf16
         )
@@ -159,11 +162,13 @@ class SparlingModule(LightningModule):
         """
         milestones = sorted((folder / "checkpoints" / "milestones").glob("density-*.ckpt"))
         if not milestones:
-            return [Evaluation({"steps_above": 0}, folder / "checkpoints" / "last.ckpt", self.evaluation.items)]
+            return [Evaluation({"steps_above": 0}, folder / "checkpoints" / "last.ckpt", self.evaluation_config.items)]
         last = len(milestones) - 1
         return [
             Evaluation(
-                {"steps_above": last - k}, path, self.evaluation.items if k == last else self.evaluation.curve_items
+                {"steps_above": last - k},
+                path,
+                self.evaluation_config.items if k == last else self.evaluation_config.curve_items,
             )
             for k, path in enumerate(milestones)
         ]
@@ -178,7 +183,7 @@ class SparlingModule(LightningModule):
     def test_step(self, batch: MotifBatch, batch_idx: int) -> None:
         """Decode greedily and match the motif map with the true sites."""
         maps = self(batch.inputs)
-        tokens = self.decoder.greedy(maps, self.evaluation.decode_steps).cpu().numpy()
+        tokens = self.decoder.greedy(maps, self.evaluation_config.decode_steps).cpu().numpy()
         sites = batch.sites.cpu().numpy()
         self._counts.add(maps.cpu().numpy(), boxes_in_cells(sites, self.encoder.stride))
         self._labels += without_padding(batch.labels.cpu().numpy())

@@ -43,9 +43,9 @@ class DensitySchedule:
     def check(self, samples: int, accuracy: float) -> bool:
         """Take the accuracy measured after `samples` training samples; return whether the density was cut (or would be).
 
-        The target first falls by rate x samples since the last check (not below 0); if the accuracy is strictly above it,
-        the density is cut and the target becomes that accuracy. The cut that would go below ``min_density`` is not made:
-        the schedule is finished instead, with the weights of this moment belonging to the last density.
+        The target first falls by rate x samples since the last check (not below 0); if the accuracy is strictly above
+        it, the density is cut and the target becomes that accuracy. The cut that would go below ``min_density`` is
+        not made: the schedule is finished instead, with the weights of this moment belonging to the last density.
         """
         fall = self.target_fall_per_sample * (samples - self.samples)
         self.target = min(max(self.target - fall, 0.0), 1.0)

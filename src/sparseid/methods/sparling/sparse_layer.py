@@ -15,9 +15,10 @@ BATCH_NORMS = ("affine", "plain", "none")
 class SparseLayer(nn.Module):
     r"""Batch norm, then :math:`\mathrm{ReLU}(z - t)` with a moving quantile as threshold t (Sparling, section 4).
 
-    In training mode each batch first moves the threshold, :math:`t \leftarrow (1 - m) t + m q`, where q is the k-th smallest
-    of the R values seen, k = max(1, floor(R (1 - density))), without interpolation; the batch then passes the new threshold.
-    Gradients flow through active entries and batch statistics, never into t. In evaluation mode t stands still.
+    In training mode each batch first moves the threshold, :math:`t \leftarrow (1 - m) t + m q`, where q is the k-th
+    smallest of the R values seen, k = max(1, floor(R (1 - density))), without interpolation; the batch then passes
+    the new threshold. Gradients flow through active entries and batch statistics, never into t. In evaluation mode t
+    stands still.
 
     Parameters
     ----------
@@ -32,8 +33,8 @@ class SparseLayer(nn.Module):
     momentum
         Weight m of the newest quantile.
     accumulate_motifs
-        If positive, rows (positions) are gathered until rows x density reaches this, and only then one update is made; 0
-        updates with every batch. Only the largest values are kept, so memory does not grow with the rows.
+        If positive, rows (positions) are gathered until rows x density reaches this, and only then one update is
+        made; 0 updates with every batch. Only the largest values are kept, so memory does not grow with the rows.
 
     Raises
     ------
@@ -52,7 +53,9 @@ class SparseLayer(nn.Module):
     ) -> None:
         super().__init__()
         if thresholds not in THRESHOLDS or batch_norm not in BATCH_NORMS:
-            raise ValueError(f"thresholds={thresholds!r} must be one of {THRESHOLDS}, batch_norm={batch_norm!r} of {BATCH_NORMS}")
+            raise ValueError(
+                f"thresholds={thresholds!r} must be one of {THRESHOLDS}, batch_norm={batch_norm!r} of {BATCH_NORMS}"
+            )
         if accumulate_motifs and thresholds == "single":
             raise ValueError("accumulate_motifs works with thresholds=per_channel only")
         self.norm = nn.Identity() if batch_norm == "none" else ChannelNorm(channels, affine=batch_norm == "affine")
@@ -137,8 +140,8 @@ def entries_above(rows: int, density: float) -> int:
 def kth_smallest(z: Tensor, density: float) -> Tensor:
     """Return per channel the k-th smallest value, k = max(1, floor(R (1 - density))), of R = N L values.
 
-    Equivalently the (R - k + 1)-th largest: where few entries lie above it only those few are looked for, in two rounds of
-    top-k (within each item, then among the items' winners); nothing is sorted.
+    Equivalently the (R - k + 1)-th largest: where few entries lie above it only those few are looked for, in two
+    rounds of top-k (within each item, then among the items' winners); nothing is sorted.
 
     Parameters
     ----------

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+import torch
+
+from sparseid.data.digit_circle.datamodule import CHUNK, DigitCircleData, FixedSet, select
+from sparseid.data.digit_circle.generator import DigitCircle
+from sparseid.data.digit_circle.glyphs import read_glyphs
+
+SMALL = DigitCircle(read_glyphs("compact"), 40, 3, 5, 10, 12, 6, 1)
+
+
+def data(seed=0):
+    return DigitCircleData(SMALL, seed, batch_size=8, batches_per_check=4, check_items=100)
+
+
+def same(first, second):
+    return all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
+
+
+def test_training_batches_are_a_function_of_seed_and_number():
+    assert same(data().training_batch(5), data().training_batch(5))
+    assert not same(data().training_batch(5), data().training_batch(6))
+    assert not same(data().training_batch(5), data(seed=1).training_batch(5))
+
+
+def test_batches_have_the_documented_shapes():
+    batch = data().training_batch(0)
+    assert batch.inputs.shape == (8, 1, 40, 40)
+    assert batch.inputs.dtype == torch.float32
+    assert set(batch.inputs.unique().tolist()) == {0.0, 1.0}
+    assert batch.labels.shape == (8, 5)
+    assert batch.sites.shape == (int((batch.labels >= 0).sum()), 6)
+
+
+def test_sites_and_labels_name_the_same_symbols():
+    batch = data().training_batch(1)
+    for item in range(8):
+        label = batch.labels[item]
+        assert sorted(batch.sites[batch.sites[:, 0] == item, 1].tolist()) == sorted(label[label >= 0].tolist())
+
+
+def test_fixed_sets_do_not_depend_on_seed_or_size():
+    few, many = list(data().val_dataloader()), list(FixedSet(SMALL, "digit_circle/validation", 300))
+    assert [len(batch.labels) for batch in many] == [CHUNK, CHUNK, 300 - 2 * CHUNK]
+    assert torch.equal(few[0].inputs, many[0].inputs[:100])
+    assert same(few[0], next(iter(data(seed=7).val_dataloader())))
+
+
+def test_validation_and_test_sets_differ():
+    module = data()
+    module.test_items = 100
+    assert not same(next(iter(module.val_dataloader())), next(iter(module.test_dataloader())))
+    assert len(module.test_dataloader()) == 1
+
+
+def test_selected_items_keep_their_sites():
+    batch = data().training_batch(2)
+    chosen = select(batch, np.array([1, 6]))
+    assert torch.equal(chosen.inputs, batch.inputs[[1, 6]])
+    assert torch.equal(chosen.sites[chosen.sites[:, 0] == 1, 1:], batch.sites[batch.sites[:, 0] == 6, 1:])
+
+
+@pytest.mark.parametrize("processes", [2, 4])
+def test_processes_share_a_batch(processes, monkeypatch):
+    whole = data().training_batch(3)
+    parts = []
+    for rank in range(processes):
+        module = data()
+        module.trainer = type("Trainer", (), {"global_rank": rank, "world_size": processes})()
+        parts.append(module.training_batch(3).inputs)
+    assert torch.equal(torch.stack(parts, dim=1).flatten(0, 1), whole.inputs)
