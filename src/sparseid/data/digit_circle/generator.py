@@ -129,7 +129,7 @@ class DigitCircle:
 
     @property
     def mean_digits(self) -> float:
-        """Expected number of digits per image; over positions and channels it is the lowest density that can be right."""
+        """Expected digits per image; divided by positions x channels it is the lowest density that can be right."""
         return (self.min_digits + self.max_digits) / 2
 
     def draw_scenes(self, images: int, rng: np.random.Generator) -> Scenes:

@@ -107,7 +107,8 @@ def check_glyphs(bitmaps: tuple[np.ndarray, ...], where: str) -> GlyphSet:
     for first, second in combinations(range(len(bitmaps)), 2):
         if np.array_equal(bitmaps[first], bitmaps[second]):
             raise InputError(
-                f"{where}: digits {first} and {second} have the same bitmap, so no method can tell them apart. Redraw one."
+                f"{where}: digits {first} and {second} have the same bitmap, so no method can tell them apart. "
+                "Redraw one."
             )
     return GlyphSet(bitmaps)
 

@@ -54,11 +54,15 @@ class SequenceDecoder(nn.Module):
         self.pool = nn.MaxPool2d(pool)
         rows, columns = cells[0] // pool, cells[1] // pool
         self.place = RowPositions(width, dropout) if positions == "rows_lstm" else GridPositions(width, rows, columns)
-        sizes = {"dim_feedforward": feedforward, "dropout": dropout, "norm_first": norm_first, "batch_first": True}
         self.encoder = nn.TransformerEncoder(
-            nn.TransformerEncoderLayer(width, heads, **sizes), encoder_layers, enable_nested_tensor=False
+            nn.TransformerEncoderLayer(width, heads, feedforward, dropout, batch_first=True, norm_first=norm_first),
+            encoder_layers,
+            enable_nested_tensor=False,
         )
-        self.decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(width, heads, **sizes), decoder_layers)
+        self.decoder = nn.TransformerDecoder(
+            nn.TransformerDecoderLayer(width, heads, feedforward, dropout, batch_first=True, norm_first=norm_first),
+            decoder_layers,
+        )
         self.tokens = nn.Embedding(vocabulary, width)
         self.token_positions = SinusoidalPositions(width, dropout)
         self.head = nn.Linear(width, vocabulary)

@@ -43,7 +43,7 @@ class LocalEncoder(nn.Module):
         self.head = nn.Conv2d(width, channels, 1)
 
     def forward(self, images: Tensor) -> Tensor:
-        """Map (N, in_channels, H, W) to the dense motif map (N, channels, ceil(H / stride), ceil(W / stride)), float32."""
+        """Map (N, in_channels, H, W) to the dense motif map (N, channels, ceil(H / stride), ...), float32."""
         if not self.bf16:
             return self.head(self.blocks(self.stem(images)))
         with torch.autocast(images.device.type, torch.bfloat16):

@@ -117,7 +117,7 @@ class SparlingModule(LightningModule):
         """Return the adaptive density."""
         return [self.adaptive_density]
 
-    def configure_optimizers(self) -> dict[str, Any]:
+    def configure_optimizers(self) -> Any:
         """Adam with linear warm-up (published: none)."""
         config = self.optimizer_config
         beta1, beta2 = config.betas

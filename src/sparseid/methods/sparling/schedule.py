@@ -41,7 +41,7 @@ class DensitySchedule:
     finished: bool = False
 
     def check(self, samples: int, accuracy: float) -> bool:
-        """Take the accuracy measured after `samples` training samples; return whether the density was cut (or would be).
+        """Take the accuracy after `samples` training samples; return whether it exceeded the target.
 
         The target first falls by rate x samples since the last check (not below 0); if the accuracy is strictly above
         it, the density is cut and the target becomes that accuracy. The cut that would go below ``min_density`` is

@@ -166,7 +166,7 @@ def kth_smallest(z: Tensor, density: float) -> Tensor:
 
 def largest_per_channel(z: Tensor, count: int) -> Tensor:
     """Return the `count` largest values of each channel of z (N, C, L), sorted downward, shape (C, count)."""
-    items, channels, length = z.shape
+    channels, length = z.shape[1:]
     if count * 8 <= length:
         z = z.topk(count, dim=2, sorted=False).values
     return z.transpose(0, 1).reshape(channels, -1).topk(count, dim=1).values
