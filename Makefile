@@ -1,0 +1,43 @@
+# Two commands on a fresh machine: `make demo` and `make test`. Each sets up .venv by itself.
+SCALE ?= small
+VENV := .venv
+BIN := $(VENV)/bin
+# the newest Python that the pinned packages were tested with, else whatever python3 is
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint report bench clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
+
+setup: $(VENV)/ready  ## create .venv with the pinned packages and sparseid itself
+
+$(VENV)/ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "sparseid needs Python 3.11 or newer; $(PYTHON) is older. Use: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing packages into $(VENV) (a few minutes, about 6 GB with torch's CUDA build)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+demo: setup  ## train Sparling on DigitCircle and print the paper's numbers beside ours (SCALE=smoke|small|paper)
+	@$(BIN)/python run.py experiment=digitcircle scale=$(SCALE)
+
+test: setup  ## lint, types and all tests
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/python -m pytest
+
+report: setup  ## tables, figures and verdicts from whatever has finished, as outputs/report/index.html
+	@$(BIN)/python scripts/report.py
+
+bench: setup  ## speed: generator, threshold update, where a training step's time goes (outputs/bench)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
+	@$(BIN)/python scripts/bench/all.py
+
+clean:  ## remove caches, not runs
+	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build
+	@find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
