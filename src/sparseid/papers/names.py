@@ -21,7 +21,7 @@ _WRITTEN = {
     "exact_accuracy": "exact match",
     "e2e_accuracy": "E2E accuracy",
 }
-_NUMBERED = {"steps_above": "cuts above final"}
+_NUMBERED = {"steps_above": "{} cuts above final"}
 """Keys whose value is a number that means nothing alone."""
 
 EXPLAINED = {
@@ -38,8 +38,14 @@ def written(name: Key) -> str:
 
 
 def written_cell(keys: Mapping[str, Key]) -> str:
-    """Return the names of a cell in one line, ``DigitCircle, Sparling MT, cuts above final 3``."""
+    """Return the names of a cell in one line.
+
+    Examples
+    --------
+    >>> written_cell({"domain": "digitcircle", "steps_above": 3})
+    'DigitCircle, 3 cuts above final'
+    """
     return ", ".join(
-        f"{_NUMBERED.get(key, key)} {value}" if isinstance(value, int | float) else written(value)
+        _NUMBERED.get(key, key + " {}").format(value) if isinstance(value, int | float) else written(value)
         for key, value in keys.items()
     )

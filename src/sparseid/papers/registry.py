@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sparseid.errors import InputError
 from sparseid.measurements import Key
 from sparseid.papers.claims import ClaimResult
+from sparseid.papers.rows import select
 from sparseid.papers.sparling import claims as sparling_claims
 from sparseid.papers.sparling import figures as sparling_figures
 from sparseid.papers.targets import Statement, Target, load_targets
@@ -59,7 +60,9 @@ class Artefact:
     claims_instead: frozenset[str] = frozenset()
     draw: Drawer | None = None
     derived: Mapping[str, str] = field(default_factory=dict)
-    """Metrics that are 100 minus another one."""
+    """Metrics that are 100 minus another one, in percent."""
+    summary_of_run: bool = False
+    """True if it is the table printed after a single run."""
 
     @property
     def targets(self) -> list[Target]:
@@ -98,6 +101,7 @@ ARTEFACTS: dict[str, Artefact] = {
             cell=("domain", "method"),
             metrics=("e2ee", "fpe", "fne", "ce", "exact_accuracy", "sparsity"),
             targets_of=("sparling/fig3", "sparling/fig5"),
+            summary_of_run=True,
         ),
         Artefact(
             id="sparling/fig3",
@@ -147,6 +151,14 @@ def artefact(name: str) -> Artefact:
     near = get_close_matches(name, ARTEFACTS, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
     raise InputError(f"There is no artefact {name!r}.{hint} Known: {', '.join(ARTEFACTS)}.")
+
+
+def run_summary(paper: str, rows: pd.DataFrame) -> Artefact | None:
+    """Return the artefact that sums up one run with these rows; None if no summary is declared for such a run."""
+    for candidate in ARTEFACTS.values():
+        if candidate.summary_of_run and candidate.paper == paper and len(select(rows, candidate.selects)):
+            return candidate
+    return None
 
 
 def run_figures(paper: str, rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], scale: str) -> dict[str, Figure]:

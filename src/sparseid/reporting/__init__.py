@@ -1,0 +1,1 @@
+"""From the rows of finished runs to tables, figures, verdicts and one page."""

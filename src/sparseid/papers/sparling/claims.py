@@ -22,6 +22,7 @@ from sparseid.papers.claims import (
     rank_trend,
     significantly_above,
 )
+from sparseid.papers.names import written
 from sparseid.papers.rows import per_seed, select
 
 DOMAINS = ("digitcircle", "latex_ocr", "audiomnist")
@@ -42,14 +43,14 @@ def _values(rows: pd.DataFrame, metric: str, domain: str, steps_above: int = 0) 
 
 
 def _each(check: Callable[[str], Finding], domains: Iterable[str] = DOMAINS) -> Finding:
-    return every({domain: check(domain) for domain in domains})
+    return every({written(domain): check(domain) for domain in domains})
 
 
 def below10(rows: pd.DataFrame) -> Finding:
     """Motif errors average below 10 % in all domains, except FNE on LaTeX-OCR."""
     return every(
         {
-            f"{domain} {metric}": mean_below(_values(rows, metric, domain), 10, metric)
+            f"{written(domain)} {written(metric)}": mean_below(_values(rows, metric, domain), 10, "mean")
             for domain in DOMAINS
             for metric in ("fpe", "fne", "ce")
             if (domain, metric) != ("latex_ocr", "fne")
@@ -61,26 +62,29 @@ def latex_fne_exception(rows: pd.DataFrame) -> Finding:
     """The one high error is FNE on LaTeX-OCR: above 10 % and above that of either other domain."""
     latex = _values(rows, "fne", "latex_ocr")
     others = {
-        f"above {domain}": significantly_above(latex, _values(rows, "fne", domain), "fne")
+        f"above {written(domain)}": significantly_above(latex, _values(rows, "fne", domain), "FNE")
         for domain in ("digitcircle", "audiomnist")
     }
-    return every({"above 10": mean_above(latex, 10, "fne"), **others})
+    return every({"above 10": mean_above(latex, 10, "FNE"), **others})
 
 
 def audio_fpe_zero(rows: pd.DataFrame) -> Finding:
     """The audio domain has no false positive in any seed."""
-    return always_zero(_values(rows, "fpe", "audiomnist"), "fpe")
+    return always_zero(_values(rows, "fpe", "audiomnist"), "FPE")
 
 
 def localisation90(rows: pd.DataFrame) -> Finding:
     """States are identified up to a permutation of channels with more than 90 % accuracy (100 - CE)."""
-    return _each(lambda domain: mean_above(100 - _values(rows, "ce", domain), 90, "100 - ce"))
+    return _each(lambda domain: mean_above(100 - _values(rows, "ce", domain), 90, "100 - CE"))
 
 
 def unseen_speakers(rows: pd.DataFrame) -> Finding:
     """Motif errors stay below 10 % on speakers not heard in training."""
     return every(
-        {metric: mean_below(_values(rows, metric, "audiomnist"), 10, metric) for metric in ("fpe", "fne", "ce")}
+        {
+            written(metric): mean_below(_values(rows, metric, "audiomnist"), 10, "mean")
+            for metric in ("fpe", "fne", "ce")
+        }
     )
 
 
@@ -88,7 +92,9 @@ def _trend(rows: pd.DataFrame, metric: str, domain: str, holds: Callable[[float]
     values = {step: _values(rows, metric, domain, step) for step in DENSITIES}
     measured = {step: seeds for step, seeds in values.items() if len(seeds)}
     means = {step: float(seeds.mean()) for step, seeds in measured.items()}
-    return rank_trend(means, min(map(len, measured.values()), default=0), holds, f"{metric} against steps above")
+    return rank_trend(
+        means, min(map(len, measured.values()), default=0), holds, f"{written(metric)} against cuts above"
+    )
 
 
 def fpe_falls(rows: pd.DataFrame) -> Finding:
@@ -101,8 +107,11 @@ def fne_rises(rows: pd.DataFrame) -> Finding:
     final, above = (_values(rows, "fne", "digitcircle", step) for step in (0, 10))
     return every(
         {
-            "digitcircle": mean_not_below(final, above, "fne at the final density and 10 cuts above"),
-            **{domain: _trend(rows, "fne", domain, lambda rho: rho < -0.8) for domain in ("latex_ocr", "audiomnist")},
+            written("digitcircle"): mean_not_below(final, above, "FNE at the final density and 10 cuts above"),
+            **{
+                written(domain): _trend(rows, "fne", domain, lambda rho: rho < -0.8)
+                for domain in ("latex_ocr", "audiomnist")
+            },
         }
     )
 
@@ -110,7 +119,7 @@ def fne_rises(rows: pd.DataFrame) -> Finding:
 def _ce_ratio(rows: pd.DataFrame, steps: int, limit: float) -> Finding:
     def check(domain: str) -> Finding:
         above, final = _values(rows, "ce", domain, steps), _values(rows, "ce", domain)
-        return mean_ratio_above(above, final, limit, f"ce {steps} cuts above / final")
+        return mean_ratio_above(above, final, limit, f"CE {steps} cuts above / final")
 
     return _each(check)
 
@@ -130,7 +139,7 @@ def e2ee_rises(rows: pd.DataFrame) -> Finding:
 
     def check(domain: str) -> Finding:
         final, above = _values(rows, "e2ee", domain), _values(rows, "e2ee", domain, 10)
-        return significantly_above(final, above, "e2ee at the final density and 10 cuts above")
+        return significantly_above(final, above, "E2EE at the final density and 10 cuts above")
 
     return _each(check)
 

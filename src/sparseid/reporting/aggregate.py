@@ -1,0 +1,105 @@
+"""From rows to the cells of an artefact: our values over seeds beside the paper's number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from sparseid.measurements import Key
+from sparseid.metrics.bootstrap import SeedSummary, summarise
+from sparseid.papers.registry import Artefact
+from sparseid.papers.rows import per_seed, select
+from sparseid.papers.targets import Target
+from sparseid.reporting.verdicts import Verdict, judge
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table or figure.
+
+    Parameters
+    ----------
+    keys, metric
+        What it is.
+    target
+        The paper's number; None where it has no such cell.
+    ours
+        Summary over seeds; None where nothing was measured.
+    verdict
+        The comparison.
+    unit
+        Of both numbers.
+    older_code
+        True if some of our rows come from another commit than the newest.
+    """
+
+    keys: Mapping[str, Key]
+    metric: str
+    target: Target | None
+    ours: SeedSummary | None
+    verdict: Verdict
+    unit: str = ""
+    older_code: bool = False
+
+
+def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
+    """Return the cells of an artefact, those that the paper prints and those that we measured, in reading order.
+
+    Parameters
+    ----------
+    artefact
+        The artefact.
+    rows
+        Rows DataFrame of any papers and scales.
+    scale
+        The scale whose rows to use.
+    """
+    mine = rows[(rows["paper"] == artefact.paper) & (rows["scale"] == scale)]
+    mine = with_derived(select(mine, artefact.selects), artefact.derived)
+    printed = {_identity(target.keys, target.metric): target for target in artefact.targets}
+    measured = {
+        _identity(_projected(keys, artefact), metric): None
+        for keys, metric in zip(mine["keys"], mine["metric"], strict=True)
+        if metric in artefact.metrics
+    }
+    made = [
+        _cell(_projected(dict(keys), artefact), metric, printed.get((keys, metric)), mine, scale)
+        for keys, metric in printed | measured
+    ]
+    return sorted(made, key=lambda cell: _position(cell, artefact))
+
+
+def with_derived(rows: pd.DataFrame, derived: Mapping[str, str]) -> pd.DataFrame:
+    """Add rows of metrics that are 100 minus another one."""
+    extra = []
+    for name, source in derived.items():
+        copy = rows[rows["metric"] == source]
+        extra.append(copy.assign(metric=name, value=100 - copy["value"].astype(float)))
+    return pd.concat([rows, *(frame for frame in extra if len(frame))], ignore_index=True) if extra else rows
+
+
+def _cell(keys: dict[str, Key], metric: str, target: Target | None, rows: pd.DataFrame, scale: str) -> Cell:
+    of_cell = select(rows[rows["metric"] == metric], {name: (value,) for name, value in keys.items()})
+    ours = summarise(per_seed(of_cell, metric)) if len(of_cell) else None
+    older = bool(of_cell["older_code"].any()) if "older_code" in of_cell else False
+    unit = target.unit if target else str(of_cell["unit"].iloc[0])
+    return Cell(keys, metric, target, ours, judge(target, ours, scale), unit, older)
+
+
+def _projected(keys: Mapping[str, Key], artefact: Artefact) -> dict[str, Key]:
+    return {name: keys[name] for name in artefact.cell if name in keys}
+
+
+def _identity(keys: Mapping[str, Key], metric: str) -> tuple[frozenset[tuple[str, Key]], str]:
+    return frozenset(keys.items()), metric
+
+
+def _position(cell: Cell, artefact: Artefact) -> tuple:
+    places = []
+    for name in artefact.cell:
+        value = cell.keys.get(name, "")
+        allowed = list(artefact.selects.get(name, ()))
+        places.append((allowed.index(value), "") if value in allowed else (len(allowed), str(value)))
+    return (*places, artefact.metrics.index(cell.metric))

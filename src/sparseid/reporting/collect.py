@@ -1,0 +1,130 @@
+"""Everything that was measured: rows of finished runs and rows kept in git, and what could not be used."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import pandas as pd
+
+from sparseid.papers.rows import COLUMNS, no_rows
+from sparseid.training.errors import RunError
+from sparseid.training.rows import Row, read_rows
+from sparseid.training.run_folder import RunFolder
+
+RESULT = "result.json"
+
+
+@dataclass(frozen=True)
+class RunState:
+    """One run folder and how far it came; `state` is one of ``training.run_folder.STATES`` or ``unreadable``."""
+
+    path: Path
+    scale: str
+    paper: str
+    state: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What a report is made from.
+
+    Attributes
+    ----------
+    rows
+        Rows DataFrame (``papers.rows.COLUMNS``), the newest of each cell and seed, with a further bool column
+        ``older_code``: made by another commit than the newest row of the same paper and scale.
+    runs
+        Every run folder, finished or not.
+    problems
+        What could not be read, ready to print.
+    """
+
+    rows: pd.DataFrame
+    runs: list[RunState]
+    problems: list[str]
+
+    def scales(self) -> list[str]:
+        """Return the scales of which there is any run or row, sorted."""
+        return sorted({*self.rows["scale"], *(run.scale for run in self.runs)})
+
+
+def collect(outputs: Path, scale: str | None = None, measured: Iterable[Path] | None = None) -> Collection:
+    """Read all rows under `outputs` and those kept in git.
+
+    Parameters
+    ----------
+    outputs
+        The folder of runs, ``<scale>/<paper>/<run>/``; it need not exist.
+    scale
+        Only runs and rows of this scale; None for all.
+    measured
+        Files of rows kept in git; None for those of all papers.
+
+    Returns
+    -------
+    Collection
+        Only runs in the state ``done`` give rows. A ``result.json`` or measured file that cannot be read gives a
+        problem, and nothing else of the report suffers.
+    """
+    rows: list[Row] = []
+    runs: list[RunState] = []
+    problems: list[str] = []
+    for folder in _run_folders(outputs, scale):
+        state, message = _state(folder)
+        if state == "done":
+            try:
+                rows += read_rows(folder / RESULT)
+            except RunError as error:
+                state, message = "unreadable", str(error)
+                problems.append(message)
+        runs.append(RunState(folder, folder.parts[-3], folder.parts[-2], state, message))
+    for path in measured_files() if measured is None else measured:
+        try:
+            rows += [row for row in read_rows(path) if scale in (None, row.scale)]
+        except RunError as error:
+            problems.append(str(error))
+    return Collection(newest(rows_frame(rows)), runs, problems)
+
+
+def rows_frame(rows: list[Row]) -> pd.DataFrame:
+    """Return rows as a DataFrame; undefined values become NaN."""
+    if not rows:
+        return no_rows()
+    frame = pd.DataFrame([asdict(row) for row in rows], columns=COLUMNS)
+    return frame.assign(value=frame["value"].astype(float))
+
+
+def newest(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep the newest row of each cell, seed and metric, and mark rows made by older code."""
+    if rows.empty:
+        return rows.assign(older_code=pd.Series(dtype=bool))
+    cell = rows["keys"].map(lambda keys: json.dumps(keys, sort_keys=True))
+    ordered = rows.assign(_cell=cell, _time=pd.to_datetime(rows["written"], utc=True, format="ISO8601"))
+    ordered = ordered.sort_values("_time", kind="stable")
+    kept = ordered.drop_duplicates(["paper", "scale", "_cell", "seed", "metric"], keep="last")
+    current = kept.groupby(["paper", "scale"])["commit"].transform("last")
+    kept = kept.assign(older_code=kept["commit"] != current)
+    return kept.drop(columns=["_cell", "_time"]).reset_index(drop=True)
+
+
+def measured_files() -> list[Path]:
+    """Return the files of rows kept in git, of all papers."""
+    return sorted(Path(str(files("sparseid.papers"))).glob("*/measured/*.json"))
+
+
+def _run_folders(outputs: Path, scale: str | None) -> list[Path]:
+    folders = [path.parent for path in outputs.glob(f"{scale or '*'}/*/*/status.json")]
+    # A leading dot: the half-way state of a forced run that takes the place of its predecessor.
+    return sorted(folder for folder in folders if not folder.name.startswith("."))
+
+
+def _state(folder: Path) -> tuple[str, str]:
+    status = RunFolder(folder).read_status()
+    if status is None:
+        return "unreadable", f"{folder / 'status.json'} cannot be read"
+    return str(status.get("state", "unreadable")), str(status.get("message", ""))

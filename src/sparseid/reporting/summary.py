@@ -1,0 +1,154 @@
+"""What the terminal shows when a run or a sweep has ended, and the files that go with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from sparseid.papers.claims import ClaimResult
+from sparseid.papers.names import written
+from sparseid.papers.registry import artefact, run_figures, run_summary
+from sparseid.papers.rows import per_seed, values_of
+from sparseid.reporting.aggregate import cells
+from sparseid.reporting.collect import RESULT, collect, newest, rows_frame
+from sparseid.reporting.figures import save_figure
+from sparseid.reporting.page import build_report, rows_at
+from sparseid.reporting.tables import HEADER, OLDER_CODE, Line, lines, number
+from sparseid.training.rows import read_rows
+
+CURVE = ("density", "fpe", "fne", "ce", "e2ee")
+CURVE_LINES = 9
+"""Densities shown in the terminal; the figure has all."""
+WIDTH = 118
+"""Columns where the output is no terminal."""
+_STYLES = {
+    "agrees": "green",
+    "holds": "green",
+    "differs": "red",
+    "fails": "red",
+    "undecided": "yellow",
+    "missing": "dim",
+}
+
+
+def finish_run(folder: Path) -> None:
+    """Draw a finished run's figures, print its numbers beside the paper's, and bring the report up to date.
+
+    Parameters
+    ----------
+    folder
+        The run's folder, ``<outputs>/<scale>/<paper>/<run>``, with ``result.json`` and, for pictures, ``arrays.npz``.
+
+    Raises
+    ------
+    RunError
+        If ``result.json`` cannot be read.
+    """
+    folder = Path(folder)
+    outputs, (scale, paper) = folder.parents[2], folder.parts[-3:-1]
+    rows = newest(rows_frame(read_rows(folder / RESULT)))
+    for name, figure in run_figures(paper, rows, _arrays(folder), scale).items():
+        save_figure(figure, folder / "figures", name)
+    console = _console()
+    summary = run_summary(paper, rows)
+    if summary is not None:
+        _print_table(console, summary.title, lines(cells(summary, rows, scale)))
+    if len(values_of(rows, "steps_above")) > 1:
+        _print_curve(console, rows)
+    _print_end(console, scale, folder / "figures", build_report(outputs))
+
+
+def finish_artefact(artefact_id: str, outputs: Path, scale: str) -> None:
+    """Print an artefact's table over seeds and its claims after a sweep; bring the report and its figure up to date.
+
+    Parameters
+    ----------
+    artefact_id
+        A key of ``papers.registry.ARTEFACTS``, for example ``sparling/fig4``.
+    outputs
+        The folder of runs.
+    scale
+        The scale that was run.
+
+    Raises
+    ------
+    InputError
+        If there is no such artefact.
+    """
+    chosen = artefact(artefact_id)
+    outputs = Path(outputs)
+    collection = collect(outputs, scale)
+    rows = rows_at(collection.rows, chosen.paper, scale)
+    page = build_report(outputs)
+    console = _console()
+    _print_table(console, chosen.title, lines(cells(chosen, rows, scale)))
+    _print_claims(console, chosen.check_claims(rows))
+    for run in collection.runs:
+        if run.paper == chosen.paper and run.state not in ("done", "unreadable"):
+            _say(console, f"{run.state}: {run.path} {run.message}".rstrip())
+    for problem in collection.problems:
+        _say(console, f"not used: {problem}")
+    _print_end(console, scale, page.parent / scale, page)
+
+
+def _arrays(folder: Path) -> Mapping[str, np.ndarray]:
+    path = folder / "arrays.npz"
+    if not path.is_file():
+        return {}
+    with np.load(path, allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def _console() -> Console:
+    console = Console(highlight=False, markup=False)
+    return console if console.is_terminal else Console(highlight=False, markup=False, width=WIDTH)
+
+
+def _print_table(console: Console, title: str, table: list[Line]) -> None:
+    shown = Table(title=title, title_justify="left", title_style="bold")
+    for name in HEADER:
+        shown.add_column(name, justify="right" if name in ("paper", "ours", "seeds") else "left")
+    for line in table:
+        shown.add_row(*(Text(text) for text in line.texts[:-1]), Text(line.texts[-1], _STYLES.get(line.word, "")))
+    console.print(shown)
+    if any(OLDER_CODE in line.texts[HEADER.index("ours")] for line in table):
+        _say(console, f"{OLDER_CODE} contains rows of another commit than the newest")
+
+
+def _print_curve(console: Console, rows: pd.DataFrame) -> None:
+    """Print the errors at some of the densities, the last one always among them."""
+    steps = [int(step) for step in values_of(rows, "steps_above")]
+    stride = -(-len(steps) // CURVE_LINES)
+    table = Table(title="Errors on the way down, %", title_justify="left", title_style="bold")
+    for name in ("cuts above final", *map(written, CURVE)):
+        table.add_column(name, justify="right")
+    for step in reversed(steps[::stride]):
+        values = [per_seed(rows, metric, steps_above=step) for metric in CURVE]
+        table.add_row(str(step), *(number(float(value.mean())) if len(value) else "" for value in values))
+    console.print(table)
+
+
+def _print_claims(console: Console, claims: list[ClaimResult]) -> None:
+    for claim in claims:
+        finding = claim.finding
+        console.print(Text.assemble((f"{finding.outcome:>9}", _STYLES[finding.outcome]), f"  {claim.statement}"))
+        console.print(Padding(Text(finding.text, style="dim"), (0, 0, 0, 11)))
+
+
+def _print_end(console: Console, scale: str, figures: Path, page: Path) -> None:
+    _say(console, f"Figures: {figures}")
+    _say(console, f"Report:  {page}")
+    if scale != "paper":
+        _say(console, f"scale={scale}: not comparable with the paper's numbers")
+
+
+def _say(console: Console, line: str) -> None:
+    """Print a line unbroken, so that paths can be copied."""
+    console.print(line, soft_wrap=True)

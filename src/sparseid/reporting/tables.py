@@ -1,0 +1,133 @@
+"""Comparison tables as Markdown, LaTeX (booktabs) and rows for HTML and the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from sparseid.metrics.bootstrap import SeedSummary
+from sparseid.papers.names import written, written_cell
+from sparseid.papers.targets import Target
+from sparseid.reporting.aggregate import Cell
+
+HEADER = ("cell", "metric", "paper", "ours", "seeds", "verdict")
+OLDER_CODE = "\N{DAGGER}"
+"""Marks numbers with rows of another commit than the newest."""
+_UNITS = {"percent": "%"}
+_TEX = str.maketrans(
+    {"%": r"\%", "_": r"\_", "&": r"\&", "#": r"\#", "~": r"\textasciitilde{}", "\N{LESS-THAN OR EQUAL TO}": r"$\le$",
+     "\N{GREATER-THAN OR EQUAL TO}": r"$\ge$", "<": r"$<$", ">": r"$>$", OLDER_CODE: r"$^\dagger$", "\N{EN DASH}": "--"}
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a comparison table, as text under :data:`HEADER`, and its verdict's word."""
+
+    texts: tuple[str, str, str, str, str, str]
+    word: str
+
+
+def lines(cells: Sequence[Cell]) -> list[Line]:
+    """Write cells as lines; a whole domain (first key) without any measurement becomes a single line.
+
+    Keys that are the same in every cell go without saying, except the first.
+    """
+    names = _telling_keys(cells)
+    made = []
+    for first, group in groupby(cells, key=lambda cell: cell.keys.get(names[0], "")):
+        members = list(group)
+        if len(members) > 1 and all(cell.verdict.word == "missing" for cell in members):
+            made.append(Line((written(first), f"{len(members)} numbers", "", "", "0", "missing"), "missing"))
+        else:
+            made += [_line(cell, names) for cell in members]
+    return made
+
+
+def number(value: float) -> str:
+    """Write a number of ours with three significant digits, more where it lies close to 100 (accuracies, sparsities).
+
+    Examples
+    --------
+    >>> number(1.4), number(14.1993), number(99.99498), number(0.0)
+    ('1.40', '14.2', '99.9950', '0')
+    """
+    if 99 < value < 100:
+        return f"{value:.4f}"
+    return f"{value:#.3g}".rstrip(".") if value and abs(value) < 1000 else f"{value:.0f}"
+
+
+def printed(value: float) -> str:
+    """Write a number of the paper with at most three significant digits, those close to 100 in full.
+
+    Examples
+    --------
+    >>> printed(1.4795), printed(1.5), printed(99.26)
+    ('1.48', '1.5', '99.26')
+    """
+    return f"{value:.6g}" if 99 < value < 1e6 else f"{value:.3g}"
+
+
+def paper_text(target: Target | None) -> str:
+    """Write the paper's number: relation, ``~`` where it was read off a plot, interval."""
+    if target is None or target.value is None:
+        return "\N{EN DASH}"
+    sign = {"=": "", "<=": "\N{LESS-THAN OR EQUAL TO} ", ">=": "\N{GREATER-THAN OR EQUAL TO} "}
+    text = sign.get(target.op, f"{target.op} ") + ("~" if target.uncertainty else "") + printed(target.value)
+    return text + (f" [{printed(target.interval[0])}, {printed(target.interval[1])}]" if target.interval else "")
+
+
+def ours_text(ours: SeedSummary | None) -> str:
+    """Write our mean and its bootstrap interval; no interval for a single seed."""
+    if ours is None or math.isnan(ours.mean):
+        return "\N{EN DASH}"
+    return number(ours.mean) + ("" if math.isnan(ours.low) else f" [{number(ours.low)}, {number(ours.high)}]")
+
+
+def markdown(table: Sequence[Line], caption: str) -> str:
+    """Return a Markdown table under its caption."""
+    rows = [HEADER, ("---",) * len(HEADER), *(line.texts for line in table)]
+    body = "\n".join("| " + " | ".join(text.replace("|", r"\|") for text in row) + " |" for row in rows)
+    return f"**{caption}**\n\n{body}\n"
+
+
+def latex(table: Sequence[Line], caption: str) -> str:
+    """Return a LaTeX table with booktabs rules."""
+    rows = [" & ".join(text.translate(_TEX) for text in line.texts) + r" \\" for line in table]
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs}",
+            r"\begin{table}",
+            rf"\caption{{{caption.translate(_TEX)}}}",
+            r"\begin{tabular}{llrrrl}",
+            r"\toprule",
+            " & ".join(HEADER) + r" \\",
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _line(cell: Cell, names: Sequence[str]) -> Line:
+    unit = _UNITS.get(cell.unit, cell.unit)
+    texts = (
+        written_cell({name: cell.keys[name] for name in names if name in cell.keys}),
+        written(cell.metric) + (f", {unit}" if unit else ""),
+        paper_text(cell.target),
+        ours_text(cell.ours) + (OLDER_CODE if cell.older_code else ""),
+        str(cell.ours.n if cell.ours else 0),
+        str(cell.verdict),
+    )
+    return Line(texts, cell.verdict.word)
+
+
+def _telling_keys(cells: Sequence[Cell]) -> list[str]:
+    """Return the keys that tell cells apart, led by the first one that any cell has."""
+    names = list(dict.fromkeys(name for cell in cells for name in cell.keys))
+    return names[:1] + [name for name in names[1:] if len({cell.keys.get(name) for cell in cells}) > 1] or [""]

@@ -1,0 +1,74 @@
+"""The verdict on our number beside the paper's."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from sparseid.metrics.bootstrap import SeedSummary
+from sparseid.papers.targets import Target
+
+Word = Literal["agrees", "differs", "not comparable", "no printed number", "missing"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on one cell; `difference` is ours minus the paper's where the verdict is ``differs``."""
+
+    word: Word
+    difference: float | None = None
+
+    def __str__(self) -> str:
+        return self.word if self.difference is None else f"{self.word} by {self.difference:+.2g}"
+
+
+def judge(target: Target | None, ours: SeedSummary | None, scale: str) -> Verdict:
+    """Compare one cell.
+
+    Parameters
+    ----------
+    target
+        The paper's number; None or without a value where it prints none.
+    ours
+        Our values over seeds; None or without a mean where nothing was measured.
+    scale
+        Scale of our rows: only ``paper`` compares.
+
+    Returns
+    -------
+    Verdict
+        In this order: ``missing`` (nothing measured), ``no printed number``, ``not comparable`` (another scale),
+        ``agrees`` (our bootstrap interval, or our value if there is one seed, overlaps the paper's spread widened by
+        its rounding and its reading error; for a bound such as "< 10": our mean obeys it), else ``differs``.
+    """
+    if ours is None or math.isnan(ours.mean):
+        return Verdict("missing")
+    if target is None or target.value is None:
+        return Verdict("no printed number")
+    if scale != "paper":
+        return Verdict("not comparable")
+    difference = ours.mean - target.value
+    if target.op != "=":
+        slack = target.uncertainty
+        obeyed = difference <= slack if target.op.startswith("<") else difference >= -slack
+        return Verdict("agrees") if obeyed else Verdict("differs", difference)
+    low, high = (ours.mean, ours.mean) if math.isnan(ours.low) else (ours.low, ours.high)
+    slack = max(target.uncertainty, half_last_digit(target.value))
+    paper_low, paper_high = target.interval or (target.value, target.value)
+    overlap = low <= paper_high + slack and high >= paper_low - slack
+    return Verdict("agrees") if overlap else Verdict("differs", difference)
+
+
+def half_last_digit(value: float) -> float:
+    """Return half a unit of the last digit with which `value` is printed.
+
+    Examples
+    --------
+    >>> half_last_digit(1.48), half_last_digit(12.0)
+    (0.005, 0.05)
+    """
+    digits = f"{value!r}"
+    if "e" in digits or "." not in digits:
+        return 0.0
+    return 0.5 * 10.0 ** -len(digits.split(".")[1])
