@@ -14,11 +14,10 @@ from typing import Protocol, cast
 import numpy as np
 import pytorch_lightning as pl
 from lightning_fabric.plugins.environments import SLURMEnvironment
-from pytorch_lightning.callbacks import RichProgressBar
 
 from sparseid.config.schema import RunConfig
 from sparseid.measurements import Evaluation, Measurement
-from sparseid.training.callbacks import Progress, StepCurves
+from sparseid.training.callbacks import Bar, Progress, StepCurves
 from sparseid.training.checkpoints import LAST, AtomicCheckpointIO, LastCheckpoint
 from sparseid.training.errors import RunError
 from sparseid.training.run_folder import RunFolder
@@ -34,15 +33,17 @@ class Data(Protocol):
 class Method(Protocol):
     """What a run asks of a LightningModule beyond Lightning's hooks."""
 
-    evaluation: Evaluation | None
-    """The evaluation under way; set by the run before each test."""
+    milestone: str | None
+    """Set during a validation: the name under which the run keeps the present weights; None if it should not."""
+    progress_note: str
+    """What the progress line says beside the loss."""
     measurements: list[Measurement]
-    """Filled by the test hooks; emptied by the run before each test."""
+    """Set by the test hooks: the results of the last test."""
     arrays: dict[str, np.ndarray]
-    """Filled by the test hooks: what the pictures are drawn from."""
+    """Set by the test hooks: what the pictures are drawn from; those of the last test are kept."""
 
     def evaluations(self, folder: Path) -> list[Evaluation]:
-        """Return which checkpoints to test, after training."""
+        """Return what to test after training, in order; `folder` is the run's."""
 
 
 def _digit_circle(cfg: RunConfig) -> pl.LightningDataModule:
@@ -87,7 +88,7 @@ def build_trainer(cfg: RunConfig, folder: RunFolder) -> pl.Trainer:
     curves = StepCurves(folder.metrics, settings.batch_size)
     last = LastCheckpoint(folder.checkpoints / LAST, settings.save_every_s, before_save=curves.check)
     terminal = sys.stdout.isatty()
-    progress = RichProgressBar() if terminal else _progress_lines(folder, curves, cfg)
+    progress = Bar() if terminal else _progress_lines(folder, curves, cfg)
     plugins: list = [AtomicCheckpointIO()]
     if SLURMEnvironment.detect():
         plugins.append(SLURMEnvironment(auto_requeue=False))  # Lightning's own requeueing saves at unsafe moments

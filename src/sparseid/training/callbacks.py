@@ -10,6 +10,7 @@ from typing import Any
 
 import pytorch_lightning as pl
 import torch
+from pytorch_lightning.callbacks import RichProgressBar
 
 from sparseid.files import write_text
 from sparseid.training.errors import RunDiverged
@@ -178,6 +179,16 @@ class Progress(pl.Callback):
             f"loss {self.curves.loss:.4g}, at most {left} left" + (f", {note}" if note else "")
         )
         self._said_at, self._said_samples = now, samples
+
+
+class Bar(RichProgressBar):
+    """Lightning's bar with the method's note."""
+
+    def get_metrics(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> dict[str, int | str | float]:
+        """Return what stands behind the bar."""
+        metrics = super().get_metrics(trainer, pl_module)
+        note = getattr(pl_module, "progress_note", "")
+        return {**metrics, "note": note} if note else metrics
 
 
 def clock(seconds: float) -> str:

@@ -105,6 +105,9 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 class LastCheckpoint(Checkpoint):
     """Save ``last.ckpt`` after every validation, every `every_s` seconds and at the end; restore what it saved.
 
+    Weights that a method wants to keep (it sets its attribute ``milestone`` to a name during validation) go to
+    ``milestones/<name>.ckpt`` beside it.
+
     Parameters
     ----------
     path
@@ -122,15 +125,24 @@ class LastCheckpoint(Checkpoint):
         self._saved_at = 0.0
         self._validated = False
         self._finished = False
+        self._milestones: list[str] = []
         self._restored_rng: dict[str, Any] | None = None
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Start the clock."""
+        """Start the clock; remove milestones that were reached after the checkpoint from which training goes on."""
         self._saved_at = time.monotonic()
+        if trainer.is_global_zero:
+            for path in (self.path.parent / "milestones").glob("*.ckpt"):
+                if path.stem not in self._milestones:
+                    path.unlink()
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Ask for a checkpoint as soon as all hooks of this validation have ended."""
+        """Save a milestone; ask for a checkpoint as soon as all hooks of this validation have ended."""
         self._validated = True
+        name = getattr(pl_module, "milestone", None)
+        if name is not None:
+            trainer.save_checkpoint(self.path.parent / "milestones" / f"{name}.ckpt", weights_only=True)
+            self._milestones.append(name)
 
     def on_train_batch_start(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
@@ -158,13 +170,14 @@ class LastCheckpoint(Checkpoint):
     ) -> None:
         """Add the generators, leave out the state of Lightning's loops."""
         del checkpoint["loops"]
-        checkpoint[RUN_STATE] = {"rng": rng_state(), "finished": self._finished}
+        checkpoint[RUN_STATE] = {"rng": rng_state(), "finished": self._finished, "milestones": self._milestones}
 
     def on_load_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
         """Set Lightning's counters; a finished training is not continued."""
         self._restored_rng = checkpoint[RUN_STATE]["rng"]
+        self._milestones = checkpoint[RUN_STATE]["milestones"]
         self._finished = trainer.should_stop = checkpoint[RUN_STATE]["finished"]
         set_progress(trainer, step=checkpoint["global_step"], epoch=checkpoint["epoch"])
 

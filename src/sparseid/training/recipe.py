@@ -64,8 +64,6 @@ def test(trainer: pl.Trainer, module: pl.LightningModule, data: pl.LightningData
     """Test the weights of one evaluation; the module's ``measurements`` are then those of this test."""
     module.load_state_dict(load(evaluation.checkpoint)["state_dict"], strict=True)
     cast(Data, data).test_items = evaluation.items
-    cast(Method, module).evaluation = evaluation
-    cast(Method, module).measurements.clear()
     trainer.test(module, datamodule=data, verbose=False)
 
 
@@ -108,3 +106,4 @@ def quieten() -> None:
     """Silence what Lightning says about things that are so on purpose."""
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)  # devices found, limits reached, tips
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")  # batches are made in this process
+    warnings.filterwarnings("ignore", message=".*isinstance\\(treespec, LeafSpec\\).*")  # of Lightning with newer torch

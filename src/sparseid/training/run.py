@@ -85,8 +85,10 @@ def outcome(folder: RunFolder) -> Iterator[None]:
     handler = signal.getsignal(signal.SIGINT) if main else None
     try:
         folder.write_status("running")
+        folder.log(f"running, process {os.getpid()}")
         yield
         folder.write_status("done")
+        folder.log("done")
     except BaseException as error:
         end(folder, error)
         raise

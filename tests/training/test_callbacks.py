@@ -1,0 +1,96 @@
+import math
+import types
+
+import pytest
+import torch
+
+from sparseid.training.callbacks import Progress, StepCurves, clock
+from sparseid.training.errors import RunDiverged
+
+
+class Trainer:
+    """What the callbacks ask of a trainer."""
+
+    is_global_zero = True
+
+    def __init__(self, step=0):
+        self.global_step = step
+        self.callback_metrics = {}
+
+
+MODULE = types.SimpleNamespace(device=torch.device("cpu"), progress_note="density 3x")
+
+
+def steps(curves, trainer, losses):
+    for loss in losses:
+        trainer.global_step += 1
+        curves.on_train_batch_end(trainer, MODULE, {"loss": torch.tensor(loss)}, None, 0)
+
+
+def test_curves_hold_the_mean_of_an_interval_and_what_was_logged(tmp_path):
+    trainer, curves = Trainer(), StepCurves(tmp_path / "metrics.csv", batch_size=10)
+    curves.on_train_start(trainer, MODULE)
+    trainer.callback_metrics = {"rate": torch.tensor(0.5), "val/error": torch.tensor(2.0)}
+    steps(curves, trainer, [1.0] * 25 + [3.0] * 25 + [7.0])
+    curves.on_validation_end(trainer, MODULE)
+    assert (tmp_path / "metrics.csv").read_text().splitlines() == [
+        "step,samples,name,value",
+        "50,500,loss,2.0",
+        "50,500,rate,0.5",
+        "51,510,val/error,2.0",
+    ]
+
+
+def test_curves_are_cut_back_on_resume(tmp_path):
+    path = tmp_path / "metrics.csv"
+    path.write_text("step,samples,name,value\n50,50,loss,1.0\n60,60,val,2.0\n100,100,loss,3.0\n6")
+    StepCurves(path, 1).on_train_start(Trainer(step=60), MODULE)
+    assert path.read_text() == "step,samples,name,value\n50,50,loss,1.0\n60,60,val,2.0\n"
+
+
+def test_interval_survives_a_checkpoint(tmp_path):
+    first, second = (StepCurves(tmp_path / name, 1) for name in ("a.csv", "b.csv"))
+    trainer = Trainer()
+    first.on_train_start(trainer, MODULE)
+    steps(first, trainer, [4.0] * 20)
+    second.load_state_dict(first.state_dict())
+    second.on_train_start(trainer, MODULE)
+    steps(second, trainer, [1.0] * 30)
+    assert "50,50,loss,2.2\n" in (tmp_path / "b.csv").read_text()
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_every_step_is_looked_at_on_the_cpu(tmp_path, bad):
+    trainer, curves = Trainer(step=7), StepCurves(tmp_path / "metrics.csv", 1)
+    curves.on_train_start(trainer, MODULE)
+    with pytest.raises(RunDiverged, match=r"^the loss is not finite at step 10$"):
+        steps(curves, trainer, [1.0, 1.0, bad])
+
+
+def test_a_look_over_several_steps_names_them(tmp_path):
+    curves = StepCurves(tmp_path / "metrics.csv", 1)
+    curves._sum, curves._checked, curves._step = torch.tensor(math.nan), 50, 73  # as on a GPU before a checkpoint
+    with pytest.raises(RunDiverged, match="at a step from 51 to 73"):
+        curves.check()
+
+
+def test_progress_line(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("sparseid.training.callbacks.time.monotonic", lambda: now[0])
+    lines = []
+    trainer = Trainer(step=10)
+    progress = Progress(lines.append, types.SimpleNamespace(loss=0.125), max_samples=100_000, batch_size=100)
+    progress.on_train_start(trainer, MODULE)
+    trainer.global_step, now[0] = 100, 129.0
+    progress.on_train_batch_end(trainer, MODULE)
+    assert lines == []
+    trainer.global_step, now[0] = 310, 130.0
+    progress.on_train_batch_end(trainer, MODULE)
+    assert lines == ["31.0 % of at most 100,000 samples, 1,000 samples/s, loss 0.125, at most 0:01:09 left, density 3x"]
+    now[0] = 161.0
+    progress.on_validation_batch_end(trainer, MODULE)
+    assert "0 samples/s, loss 0.125, at most ? left" in lines[1]
+
+
+def test_clock():
+    assert [clock(0), clock(59.9), clock(3600), clock(90061)] == ["0:00:00", "0:00:59", "1:00:00", "25:01:01"]
