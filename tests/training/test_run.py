@@ -111,7 +111,7 @@ def test_asking_loads_no_torch():
 
 
 def test_second_process_is_refused_and_a_killed_one_does_not_block(tmp_path):
-    first = start(tmp_path, "step_s=0.05")
+    first = start(tmp_path, "step_s=2")
     try:
         wait_until((tmp_path / "toy-seed0" / "metrics.csv").exists, first)
         status = json.loads((tmp_path / "toy-seed0" / "status.json").read_text())

@@ -184,7 +184,7 @@ class Progress(pl.Callback):
 class Bar(RichProgressBar):
     """Lightning's bar with the method's note."""
 
-    def get_metrics(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> dict[str, int | str | float]:
+    def get_metrics(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> dict[str, Any]:
         """Return what stands behind the bar."""
         metrics = super().get_metrics(trainer, pl_module)
         note = getattr(pl_module, "progress_note", "")
