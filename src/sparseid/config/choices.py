@@ -23,9 +23,9 @@ def choices(group: str, configs: Path = CONFIGS) -> list[str]:
     """Return the choices of a group, for example ``["digitcircle", "sparling/fig3"]`` for ``experiment``."""
     folder = configs / group
     files = (path.relative_to(folder) for path in folder.rglob("*.yaml"))
-    return sorted(
-        path.with_suffix("").as_posix() for path in files if not (group == "experiment" and path.parts[0] == "at")
-    )
+    names = [path.with_suffix("").as_posix() for path in files if not (group == "experiment" and path.parts[0] == "at")]
+    by_size = {"smoke": 0, "small": 1, "paper": 2}
+    return sorted(names, key=lambda name: (by_size.get(name, 0), name))
 
 
 def scales(experiment: str, configs: Path = CONFIGS) -> list[str]:

@@ -63,7 +63,7 @@ def unknown_key(key: str, source: str) -> ConfigError:
 
 def _omegaconf_cause(error: BaseException | None) -> OmegaConfBaseException | None:
     while error is not None and not isinstance(error, OmegaConfBaseException):
-        error = error.__cause__
+        error = error.__cause__ or error.__context__  # Hydra does not always chain
     return error
 
 

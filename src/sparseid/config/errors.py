@@ -29,10 +29,10 @@ class ConfigError(InputError):
 
 
 def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
-    """Return the candidates a mistyped `name` may have meant, nearest first.
+    """Return the candidates nearest to a mistyped `name`: several where equally near, none where none is near.
 
-    The distance is the number of single-character edits (insert, delete, replace, swap neighbours); a third of the name
-    may be wrong. Behind names that are near as a whole come those whose last part is: ``lr`` finds ``optimizer.lr``.
+    Nearest is the fewest single-character edits (insert, delete, replace, swap neighbours), up to a third of the name.
+    The right last part under a wrong parent counts as 1.5 edits: ``lr`` finds ``method.optimizer.lr``.
 
     Parameters
     ----------
@@ -52,20 +52,18 @@ def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
     >>> nearest("zebra", ["seed"])
     []
     """
-    scored = []
+    last = name.rpartition(".")[2]
+    distances = {}
     for candidate in candidates:
         whole = OSA.distance(name, candidate)
-        if whole <= max(1, len(name) // 3):
-            scored.append((whole, candidate))
-            continue
-        last, candidate_last = name.rpartition(".")[2], candidate.rpartition(".")[2]
-        part = OSA.distance(last, candidate_last)
+        part = OSA.distance(last, candidate.rpartition(".")[2])
+        near = [float(whole)] if whole <= max(1, len(name) // 3) else []
         if part <= len(last) // 4:
-            # Right name under a wrong parent: behind every near miss of the whole name.
-            scored.append((len(name) + part, candidate))
-    scored.sort()
-    # Names much farther off than the best only distract.
-    return [candidate for distance, candidate in scored if distance <= scored[0][0] + 1][:limit]
+            near.append(1.5 + part)
+        if near:
+            distances[candidate] = min(near)
+    # Names farther off than the nearest only distract.
+    return sorted(candidate for candidate, distance in distances.items() if distance == min(distances.values()))[:limit]
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:

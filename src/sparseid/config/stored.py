@@ -42,7 +42,8 @@ def load_run_config(path: Path) -> RunConfig:
     for group, schemas in GROUPS.items():
         if not schemas:
             continue
-        name = (values.get(group) or {}).get("name")
+        settings = values.get(group)
+        name = settings.get("name") if isinstance(settings, dict) else None
         if name not in schemas:
             raise ConfigError(
                 f"{group}.name is {name!r}", source=str(path), hint=f"{group} can be: {', '.join(schemas)}"
@@ -52,7 +53,8 @@ def load_run_config(path: Path) -> RunConfig:
     try:
         run = OmegaConf.to_object(OmegaConf.merge(tree, values))
     except COMPOSITION_ERRORS as error:
-        raise ConfigError(str(error).splitlines()[0], source=str(path), hint=ASK_AGAIN) from error
+        key = getattr(error, "full_key", None)
+        raise ConfigError(f"{key}: {str(error).splitlines()[0]}", source=str(path), hint=ASK_AGAIN) from error
     assert isinstance(run, RunConfig)
     return run
 

@@ -25,6 +25,8 @@ def launch(planned: Plan, configs: Path) -> list[Outcome]:
 
     A launcher asked for is thus never ignored, as Hydra itself does in its single-run mode.
     """
+    if len(planned.cells) > 1:
+        print(f"{len(planned.cells)} runs over {', '.join(planned.swept)}", flush=True)
     with initialize_config_dir(str(configs), job_name="sparseid", version_base="1.3"):
         launcher = Plugins.instance().instantiate_launcher(
             hydra_context=HydraContext(config_loader=GlobalHydra.instance().config_loader(), callbacks=Callbacks()),

@@ -1,0 +1,127 @@
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sparseid.config.compose import compose
+from sparseid.config.identity import cell_keys, run_directory, run_hash, run_name, semantic_settings, settings_hash
+
+SCALARS = st.one_of(
+    st.integers(-(2**53), 2**53),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.booleans(),
+    st.none(),
+    st.text(max_size=5),
+)
+SETTINGS = st.dictionaries(
+    st.text(min_size=1, max_size=5),
+    st.recursive(
+        SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
+    max_size=5,
+)
+
+
+def shuffled(value):
+    if isinstance(value, dict):
+        return {key: shuffled(value[key]) for key in reversed(value)}
+    return [shuffled(inner) for inner in value] if isinstance(value, list) else value
+
+
+def respelt(value):
+    """Whole numbers as floats."""
+    if isinstance(value, dict):
+        return {key: respelt(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [respelt(inner) for inner in value]
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+@given(SETTINGS)
+def test_hash_does_not_depend_on_key_order_nor_number_spelling(settings):
+    expected = settings_hash(settings)
+    assert re.fullmatch("[0-9a-f]{8}", expected)
+    assert settings_hash(shuffled(settings)) == expected
+    assert settings_hash(respelt(settings)) == expected
+    assert settings_hash(json.loads(json.dumps(settings))) == expected
+
+
+def test_hash_is_the_same_in_every_version_of_python():
+    assert settings_hash({"b": [1, 2.5, 1e-7], "a": {"x": True, "y": None, "z": "ü"}}) == "df119301"
+
+
+def test_numbers_that_are_none_are_refused():
+    with pytest.raises(ValueError, match="JSON"):
+        settings_hash({"a": float("nan")})
+
+
+@pytest.fixture(scope="module")
+def run():
+    return compose(["scale=smoke"])
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "outputs=/elsewhere",
+        "logger=wandb",
+        "trainer=ddp",
+        "trainer.devices=4",
+        "trainer.accelerator=cpu",
+        "trainer.threads=3",
+        "trainer.deterministic=false",
+        "trainer.save_every_s=1",
+        "force=true",
+        "experiment=sparling/fig3",
+        "method.optimizer.clip_norm=1",
+        "method.optimizer.lr=0.0020",
+    ],
+)
+def test_what_does_not_change_the_numbers_does_not_change_the_hash(run, override):
+    assert run_hash(compose(["scale=smoke", override])) == run_hash(run)
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "seed=1",
+        "trainer.max_samples=512",
+        "trainer.batch_size=64",
+        "trainer.precision=bf16-mixed",
+        "method.optimizer.lr=0.0021",
+        "method.sparse.thresholds=single",
+        "method.evaluation.items=65",
+        "data.post_noise=0.04",
+    ],
+)
+def test_what_changes_the_numbers_changes_the_hash(run, override):
+    assert run_hash(compose(["scale=smoke", override])) != run_hash(run)
+
+
+def test_hash_in_another_process(run):
+    code = (
+        "from sparseid.config.compose import compose; from sparseid.config.identity import run_hash;"
+        "print(run_hash(compose(['scale=smoke'])))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == run_hash(run)
+
+
+def test_semantic_settings_are_plain(run):
+    assert json.loads(json.dumps(semantic_settings(run))) == semantic_settings(run)
+    assert set(semantic_settings(run)["trainer"]) == {"max_samples", "batch_size", "precision"}
+
+
+def test_names_and_folder(run):
+    assert cell_keys(run) == {"domain": "digitcircle", "method": "sparling_mt"}
+    assert cell_keys(compose(["method.sparse.thresholds=single"]))["method"] == "sparling_st"
+    assert run_name(run) == f"digitcircle-sparling_mt-seed0-{run_hash(run)}"
+    assert run_directory(run) == Path("outputs/smoke/sparling") / run_name(run)
+    assert re.fullmatch("[A-Za-z0-9_.-]+", run_name(run))
+    other = dataclasses.replace(run, outputs="/elsewhere")
+    assert run_directory(other) == Path("/elsewhere/smoke/sparling") / run_name(run)

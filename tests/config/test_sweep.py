@@ -1,0 +1,99 @@
+import shutil
+
+import pytest
+
+from sparseid.config.choices import CONFIGS
+from sparseid.config.errors import ConfigError
+from sparseid.config.sweep import plan
+
+SMOKE = "scale=smoke"
+FIGURE = "experiment=sparling/fig3"
+
+
+def seeds(*overrides):
+    return [cell.run.seed for cell in plan([SMOKE, *overrides]).cells]
+
+
+def message(*overrides, configs=CONFIGS):
+    with pytest.raises(ConfigError) as caught:
+        plan([SMOKE, *overrides], configs)
+    return str(caught.value)
+
+
+def test_one_run():
+    planned = plan([SMOKE, "seed=3"])
+    assert planned.swept == ()
+    assert [cell.overrides for cell in planned.cells] == [(SMOKE, "seed=3")]
+
+
+def test_preset_with_its_own_sweep_needs_no_flag():
+    assert plan([SMOKE, FIGURE]).swept == ("seed",)
+    assert seeds(FIGURE) == [0, 1]
+
+
+def test_typed_values_replace_swept_ones():
+    assert seeds(FIGURE, "seed=7") == [7]
+    assert plan([SMOKE, FIGURE, "seed=7"]).swept == ("seed",)
+    assert seeds(FIGURE, "seed=4,5,6") == [4, 5, 6]
+
+
+def test_run_mode_asks_for_one_run():
+    assert plan([SMOKE, FIGURE, "hydra.mode=RUN"]).swept == ()
+    assert seeds(FIGURE, "hydra.mode=RUN") == [0]
+
+
+def test_a_comma_or_a_range_sweeps():
+    assert seeds("seed=2,1") == [2, 1]
+    assert seeds("seed=range(0,3)") == [0, 1, 2]
+    assert seeds("seed=0,1", "hydra.mode=MULTIRUN") == [0, 1]
+
+
+def test_sweeps_multiply():
+    cells = plan([SMOKE, FIGURE, "++method.encoder.width=4,8"]).cells
+    assert [(cell.run.seed, cell.run.method.encoder.width) for cell in cells] == [(0, 4), (0, 8), (1, 4), (1, 8)]
+
+
+def test_every_cell_is_checked_before_any_runs():
+    text = message("seed=0,1,-1")
+    assert "seed must be at least 0" in text
+    assert "command line: seed=-1" in text
+
+
+def test_swept_typo():
+    assert "did you mean: seed" in message("sed=0,1")
+
+
+@pytest.mark.parametrize(
+    ("params", "wanted"), [("{sed: '0,1'}", "did you mean: seed"), ("{seed: '0,-1'}", "at least 0")]
+)
+def test_mistake_in_a_presets_sweep_is_blamed_on_the_preset(tmp_path, params, wanted):
+    configs = shutil.copytree(CONFIGS, tmp_path / "configs")
+    path = configs / "experiment/at/sparling/fig3.smoke.yaml"
+    path.write_text(path.read_text().partition("hydra:")[0] + f"hydra: {{sweeper: {{params: {params}}}}}\n")
+    text = message(FIGURE, configs=configs)
+    assert wanted in text
+    assert "hydra.sweeper.params of the preset" in text
+
+
+@pytest.mark.parametrize("group", ["experiment", "scale", "method", "data"])
+def test_sweep_over_what_decides_the_settings_is_refused_with_the_commands_to_use(group):
+    text = message("seed=3", f"{group}=a,b")
+    assert f"one command has one {group}" in text
+    assert f"python run.py {group}=a scale=smoke seed=3" in text
+    assert f"python run.py {group}=b scale=smoke seed=3" in text
+
+
+@pytest.mark.parametrize(
+    ("overrides", "wanted"),
+    [
+        (["seed=0,1", "hydra.mode=RUN"], "leave one of them out"),
+        (["method.optimizer.lr=interval(0,1)"], "no finite list of values"),
+        (["hydra.sweeper.max_batch_size=1,2"], "sweeps over a setting of Hydra"),
+    ],
+)
+def test_other_refused_sweeps(overrides, wanted):
+    assert wanted in message(*overrides)
+
+
+def test_trainers_may_be_swept():
+    assert [cell.run.trainer.strategy for cell in plan([SMOKE, "trainer=single,ddp"]).cells] == ["auto", "ddp"]

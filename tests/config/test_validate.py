@@ -1,0 +1,86 @@
+import pytest
+
+from sparseid.config.compose import compose
+from sparseid.config.errors import ConfigError
+from sparseid.config.validate import problems
+
+
+def message(*overrides):
+    with pytest.raises(ConfigError) as caught:
+        compose(overrides)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("override", "key"),
+    [
+        ("seed=-1", "seed"),
+        ("logger.name=tensorboard", "logger.name"),
+        ("trainer.batch_size=0", "trainer.batch_size"),
+        ("trainer.max_samples=0", "trainer.max_samples"),
+        ("trainer.precision=16", "trainer.precision"),
+        ("trainer.accelerator=tpu", "trainer.accelerator"),
+        ("trainer.strategy=fsdp", "trainer.strategy"),
+        ("trainer.devices=3", "trainer.devices"),
+        ("trainer.save_every_s=-1", "trainer.save_every_s"),
+        ("data.min_digits=6", "data.min_digits"),
+        ("data.classes=4", "data.classes"),
+        ("data.classes=11", "data.classes"),
+        ("data.min_radius=13", "data.min_radius"),
+        ("data.max_radius=14", "data.max_radius"),
+        ("data.margin=5", "data.margin"),
+        ("data.jitter=2", "data.jitter"),
+        ("data.post_noise=1.5", "data.post_noise"),
+        ("data.post_noise=nan", "data.post_noise"),
+        ("data.min_gap=0.95", "data.min_gap"),
+        ("method.encoder.stem_kernel=4", "method.encoder.stem_kernel"),
+        ("method.encoder.stride=0", "method.encoder.stride"),
+        ("method.sparse.thresholds=one", "method.sparse.thresholds"),
+        ("method.sparse.batch_norm=layer", "method.sparse.batch_norm"),
+        ("method.sparse.momentum=2", "method.sparse.momentum"),
+        ("method.decoder.positions=sine", "method.decoder.positions"),
+        ("method.decoder.heads=5", "method.decoder.heads"),
+        ("method.decoder.heads=0", "method.decoder.heads"),
+        ("method.decoder.dropout=-0.1", "method.decoder.dropout"),
+        ("method.schedule.start_density=1e-4", "method.schedule.start_density"),
+        ("method.schedule.start_density=0", "method.schedule.start_density"),
+        ("method.schedule.cut_factor=1", "method.schedule.cut_factor"),
+        ("method.schedule.cut_factor=0", "method.schedule.cut_factor"),
+        ("method.schedule.check_every=100", "method.schedule.check_every"),
+        ("method.evaluation.items=0", "method.evaluation.items"),
+        ("method.evaluation.decode_steps=5", "method.evaluation.decode_steps"),
+        ("method.optimizer.lr=-1", "method.optimizer.lr"),
+    ],
+)
+def test_impossible_value_is_refused_and_blamed_on_the_override(override, key):
+    value = override.split("=")[1]
+    text = message(override)
+    assert f"{key} = {value}" in text or f"{key} = {float(value)}" in text
+    assert f"(command line: {override})" in text
+
+
+def test_clash_names_both_settings_and_where_each_came_from():
+    text = message("data.min_digits=9")
+    assert "data.min_digits = 9  (command line: data.min_digits=9)" in text
+    assert "data.max_digits = 5  (configs/experiment/at/digitcircle.small.yaml)" in text
+
+
+def test_setting_in_a_typed_mapping_is_blamed_on_it():
+    assert "(command line: method.schedule={cut_factor: 2})" in message("method.schedule={cut_factor: 2}")
+
+
+def test_all_problems_are_listed_at_once():
+    text = message("seed=-1", "trainer.batch_size=0", "data.classes=4")
+    assert text.index("seed must") < text.index("trainer.batch_size must") < text.index("data.classes")
+
+
+def test_density_below_one_position_says_what_to_do():
+    text = message("method.schedule.min_density=1e-5")
+    assert "25600 positions" in text
+    assert "min_density to 3.91e-05 or more" in text
+    compose(["method.schedule.min_density=1e-5", "method.sparse.accumulate_motifs=10"])
+    compose(["method.schedule.min_density=4e-5"])
+
+
+def test_own_glyph_file_is_not_measured_here():
+    assert problems(compose(["data.glyphs=my/glyphs.txt", "data.margin=1"])) == []

@@ -1,0 +1,86 @@
+"""Every preset composes at every scale, is short, and says what it is."""
+
+import dataclasses
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sparseid.config.choices import CONFIGS, PICKED_GROUPS, choices, description, scales
+from sparseid.config.compose import compose
+from sparseid.config.errors import ConfigError
+from sparseid.config.identity import run_directory
+from sparseid.config.schema import GROUPS, RunConfig
+from sparseid.config.sweep import plan
+
+PRESETS = [(experiment, scale) for experiment in choices("experiment") for scale in scales(experiment)]
+FILES = sorted(CONFIGS.rglob("*.yaml"))
+
+
+@pytest.mark.parametrize(("experiment", "scale"), PRESETS)
+def test_preset_composes_at_scale(experiment, scale):
+    for cell in plan([f"experiment={experiment}", f"scale={scale}"]).cells:
+        run = cell.run
+        assert isinstance(run, RunConfig)
+        assert type(run.method) in GROUPS["method"].values()
+        assert type(run.data) in GROUPS["data"].values()
+        assert (run.experiment, run.scale) == (experiment, scale)
+        assert run_directory(run).parts[:3] == ("outputs", scale, run.paper)
+
+
+@pytest.mark.parametrize("experiment", choices("experiment"))
+def test_preset_has_every_scale(experiment):
+    assert scales(experiment) == choices("scale") == ["smoke", "small", "paper"]
+
+
+@pytest.mark.parametrize("experiment", choices("experiment"))
+def test_preset_begins_with_what_it_is_its_command_cost_and_expectation(experiment):
+    text = (CONFIGS / "experiment" / f"{experiment}.yaml").read_text()
+    assert description("experiment", experiment)
+    for word in (f"python run.py experiment={experiment}", "# Paper:", "# Cost:", "# Expect:"):
+        assert word in text
+    assert text.count("\n") <= 40
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CONFIGS)))
+def test_file_is_one_screen(path: Path):
+    assert path.read_text().count("\n") <= 60
+
+
+@pytest.mark.parametrize("group", PICKED_GROUPS)
+def test_every_choice_is_described(group):
+    assert choices(group)
+    for choice in choices(group):
+        assert 10 < len(description(group, choice)) < 120
+
+
+@pytest.mark.parametrize("group", ["method", "data"])
+def test_every_choice_of_a_typed_group_has_a_schema_and_a_file(group):
+    assert choices(group) == sorted(GROUPS[group])
+    for name, schema in GROUPS[group].items():
+        assert dataclasses.fields(schema)[0].default == name
+
+
+@pytest.mark.parametrize("trainer", choices("trainer"))
+@pytest.mark.parametrize("logger", choices("logger"))
+def test_trainers_and_loggers_compose_and_leave_the_run_the_same(trainer, logger):
+    run = compose([f"trainer={trainer}", f"logger={logger}", "scale=smoke"])
+    assert run_directory(run) == run_directory(compose(["scale=smoke"]))
+    assert run.logger.name == logger
+
+
+def test_figures_share_their_runs_with_each_other_and_with_the_main_job():
+    folders = [
+        {run_directory(cell.run) for cell in plan([f"experiment={experiment}", "scale=smoke"]).cells}
+        for experiment in ("digitcircle", "sparling/fig3", "sparling/fig4")
+    ]
+    assert folders[0] < folders[1] == folders[2]
+
+
+def test_scale_without_values_is_refused(tmp_path):
+    configs = shutil.copytree(CONFIGS, tmp_path / "configs")
+    (configs / "experiment/at/digitcircle.paper.yaml").unlink()
+    with pytest.raises(
+        ConfigError, match=r"no values for scale=paper.*digitcircle.paper.yaml is missing(.|\n)*smoke, small"
+    ):
+        compose(["scale=paper"], configs)

@@ -1,0 +1,59 @@
+"""scale=paper is the published setting, number by number."""
+
+import functools
+from pathlib import Path
+
+import pytest
+import yaml
+
+import sparseid.papers.sparling
+from sparseid.config.choices import dotted_keys
+from sparseid.config.compose import compose
+from sparseid.config.schema import DigitCircleConfig, SparlingConfig
+from sparseid.config.sweep import plan
+
+PUBLISHED = yaml.safe_load((Path(sparseid.papers.sparling.__file__).parent / "published.yaml").read_text())
+
+
+@pytest.fixture(scope="module")
+def paper():
+    return compose(["experiment=digitcircle", "scale=paper"])
+
+
+def value_of(run, key):
+    return functools.reduce(getattr, key.split("."), run)
+
+
+@pytest.mark.parametrize("key", PUBLISHED["settings"])
+def test_every_published_value_is_what_scale_paper_composes_to(paper, key):
+    value = value_of(paper, key)
+    assert value == PUBLISHED["settings"][key]["value"]
+    assert type(value) is type(PUBLISHED["settings"][key]["value"])
+    assert PUBLISHED["settings"][key]["source"]
+
+
+def test_no_setting_of_method_and_data_is_left_out(paper):
+    keys = [*dotted_keys(SparlingConfig, "method."), *dotted_keys(DigitCircleConfig, "data.")]
+    leaves = {key for key in keys if not any(other.startswith(f"{key}.") for other in keys)} - {
+        "method.name",
+        "data.name",
+    }
+    assert leaves <= set(PUBLISHED["settings"])
+
+
+def test_density_grid_ends_at_the_last_published_density(paper):
+    schedule = paper.method.schedule
+    grid = [schedule.start_density]
+    while grid[-1] * schedule.cut_factor >= schedule.min_density:
+        grid.append(grid[-1] * schedule.cut_factor)
+    assert len(grid) - 1 == PUBLISHED["densities"]["cuts"]["value"] == 32
+    assert grid[-1] == pytest.approx(PUBLISHED["densities"]["last"]["value"], rel=1e-5)
+    assert grid[-1] == pytest.approx(0.5 * 0.75**32)
+    assert grid[-1] * schedule.cut_factor < 4.492e-5
+
+
+def test_figure_3_runs_the_published_seeds_with_the_published_setting(paper):
+    cells = plan(["experiment=sparling/fig3", "scale=paper"]).cells
+    assert [cell.run.seed for cell in cells] == PUBLISHED["seeds"]["value"]
+    for cell in cells:
+        assert (cell.run.method, cell.run.data, cell.run.trainer) == (paper.method, paper.data, paper.trainer)
