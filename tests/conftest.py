@@ -1,4 +1,4 @@
-"""Where test arrays come from."""
+"""Where test arrays come from, and rows such as a Sparling run writes."""
 
 import os
 from collections.abc import Callable
@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from sparseid.training.rows import Row
 
 PROJECT = Path(__file__).resolve().parents[1]
 Arrays = dict[str, np.ndarray]
@@ -40,3 +42,29 @@ def shared_arrays() -> Callable[[str], Arrays]:
         pytest.skip(f"{name}.npz is not in {' or '.join(map(str, places))}")
 
     return load
+
+
+@pytest.fixture
+def sparling_rows() -> Callable[..., list[Row]]:
+    """Make rows of a Sparling run whose errors move with the density as in the paper, a little higher by seed."""
+
+    def make(seed: int = 0, densities: int = 12, keys: dict | None = None, **fields) -> list[Row]:
+        errors = {
+            "fpe": lambda k: 2 + 6 * k + 0.1 * seed,
+            "fne": lambda k: 2 / (1 + k) + 0.1 * seed,
+            "ce": lambda k: 3 + 5 * k + 0.1 * seed,
+            "e2ee": lambda k: 4 + 4 / (1 + k) + 0.01 * seed * k,
+            "density": lambda k: 0.12 * 0.75**-k,
+            "sparsity": lambda k: 100 - 0.12 * 0.75**-k,
+            "exact_accuracy": lambda k: 85.0,
+        }
+        base = {"run": f"digitcircle-seed{seed}", "paper": "sparling", "scale": "small", "unit": "percent", "n": 1000}
+        base |= {"commit": "a" * 40, "dirty": False, "device": "cpu", "written": "2026-05-01T10:00:00+00:00", **fields}
+        cell = {"domain": "digitcircle", "method": "sparling_mt", **(keys or {})}
+        return [
+            Row(keys={**cell, "steps_above": k}, seed=seed, metric=metric, value=float(value(k)), **base)
+            for k in range(densities)
+            for metric, value in errors.items()
+        ]
+
+    return make

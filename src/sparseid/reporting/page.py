@@ -25,7 +25,7 @@ from sparseid.reporting.tables import HEADER, OLDER_CODE, Line, latex, lines, ma
 DEFAULT_SCALE = "small"
 """The scale shown as missing when nothing has been run."""
 WHERE = Path("report") / "index.html"
-_RUN_PICTURES = ("motifs", "confusion", "density", "training")
+_RUN_PICTURES = ("motifs", "confusion", "training", "density")
 
 
 @dataclass(frozen=True)

@@ -93,8 +93,11 @@ def errors_against_density(rows: pd.DataFrame, targets: Sequence[Target], scale:
         where = f"\n(last: {last:.2g} %)" if last else "\n(ours: missing)"
         line[0].set_ylabel(f"{written(domain)}{where}\nerror, %", fontsize=9)
     figure.supxlabel("density, multiples of the last one (falls to the right)", fontsize=9)
-    handles = [_line(FAINT, 0.8), _line(INK, 2.2), _hollow_marker()]
-    labels = [f"seeds, scale={scale}", "their mean with 95 % bootstrap interval", _paper_label(scale)]
+    if rows["seed"].nunique() > 1:
+        handles = [_line(FAINT, 0.8), _line(INK, 2.2), _hollow_marker()]
+        labels = [f"seeds, scale={scale}", "their mean with 95 % bootstrap interval", _paper_label(scale)]
+    else:
+        handles, labels = [_line(INK, 2.2), _hollow_marker()], [f"one seed, scale={scale}", _paper_label(scale)]
     figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8.5, frameon=False)
     return figure
 

@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+
+from sparseid.papers.registry import ARTEFACTS, run_figures
+from sparseid.papers.sparling.pictures import _marks
+from sparseid.reporting.collect import rows_frame
+from sparseid.reporting.figures import save_figure
+
+
+def example_arrays(digits=10, images=3, canvas=20, stride=2):
+    cells = canvas // stride
+    maps = np.zeros((images, digits, cells, cells), np.float32)
+    maps[0, 3, 2, 2] = 1.0
+    return {
+        "example_images": np.zeros((images, canvas, canvas), np.float32),
+        "example_maps": maps,
+        "example_sites": np.array([[0, 3, 2, 9, 2, 9], [1, 5, 4, 11, 6, 12]]),
+        "example_labels": np.array([[3, -1], [5, -1], [-1, -1]]),
+        "example_predictions": np.array([[3, -1], [-1, -1], [-1, -1]]),
+        "confusion": np.diag([*range(1, digits + 1), 0]),
+        "density_trace": np.array([[2000, 0.12, 0.99, 0.5], [4000, 0.09, 0.98, 0.99]]),
+    }
+
+
+def texts(figure):
+    return " ".join(text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text")))
+
+
+def test_a_run_draws_every_picture_whose_arrays_it_saved(sparling_rows):
+    rows = rows_frame(sparling_rows(0))
+    assert set(run_figures("sparling", rows, example_arrays(), "small")) == {
+        "motifs",
+        "confusion",
+        "training",
+        "density",
+    }
+    assert set(run_figures("sparling", rows, {}, "small")) == {"density"}
+    assert run_figures("sparling", rows_frame(sparling_rows(0, densities=1)), {}, "small") == {}
+
+
+def test_motif_picture_shows_label_prediction_and_channel_legend(sparling_rows):
+    shown = texts(run_figures("sparling", rows_frame([]), example_arrays(), "small")["motifs"])
+    assert "5  →  nothing" in shown
+    assert "#3: 3" in shown
+
+
+def test_marks_keep_the_strongest_of_a_neighbourhood_and_sit_in_the_middle_of_their_cell():
+    maps = np.zeros((2, 10, 10), np.float32)
+    maps[0, 2, 2], maps[1, 2, 3], maps[1, 8, 8] = 1.0, 2.0, 0.5
+    channels, rows, columns = _marks(maps, stride=2)
+    assert channels.tolist() == [1, 1]
+    assert rows.tolist() == [4.5, 16.5]
+    assert columns.tolist() == [6.5, 16.5]
+
+
+@pytest.mark.parametrize("n_seeds", [0, 1, 3])
+@pytest.mark.parametrize("name", ["sparling/fig3", "sparling/fig4"])
+def test_artefact_figures_draw_from_no_one_and_several_seeds(name, n_seeds, sparling_rows):
+    entry = ARTEFACTS[name]
+    rows = rows_frame([row for seed in range(n_seeds) for row in sparling_rows(seed)])
+    shown = texts(entry.draw(rows, entry.targets, "small"))
+    assert "paper (other scale)" in shown
+    assert ("missing" in shown) == (n_seeds == 0 or name == "sparling/fig3")
+    assert "paper (other scale)" not in texts(entry.draw(rows, entry.targets, "paper"))
+
+
+def test_the_same_rows_give_the_same_files(tmp_path, sparling_rows):
+    entry = ARTEFACTS["sparling/fig4"]
+    rows = rows_frame(sparling_rows(0))
+    first = [path.read_bytes() for path in save_figure(entry.draw(rows, entry.targets, "small"), tmp_path, "a")]
+    second = [
+        path.read_bytes() for path in save_figure(entry.draw(rows, entry.targets, "small"), tmp_path / "new", "a")
+    ]
+    assert first == second

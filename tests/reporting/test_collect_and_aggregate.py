@@ -1,0 +1,96 @@
+import json
+import math
+
+import pytest
+
+from sparseid.papers.registry import ARTEFACTS
+from sparseid.reporting.aggregate import cells
+from sparseid.reporting.collect import collect, measured_files, newest, rows_frame
+from sparseid.training.rows import read_rows, write_rows
+
+
+def make_run(outputs, name, rows, state="done", message="", scale="small"):
+    folder = outputs / scale / "sparling" / name
+    folder.mkdir(parents=True)
+    write_rows(folder / "result.json", rows)
+    (folder / "status.json").write_text(json.dumps({"state": state, "message": message}))
+    return folder
+
+
+def test_only_finished_runs_give_rows_and_the_others_are_listed(tmp_path, sparling_rows):
+    make_run(tmp_path, "one", sparling_rows(0))
+    make_run(tmp_path, "two", sparling_rows(1), state="diverged", message="loss is NaN at step 12")
+    make_run(tmp_path, "three", sparling_rows(2), state="failed")
+    make_run(tmp_path, ".one.replaced", sparling_rows(3))
+    found = collect(tmp_path, measured=[])
+    assert set(found.rows["seed"]) == {0}
+    assert {run.path.name: run.state for run in found.runs} == {"one": "done", "two": "diverged", "three": "failed"}
+    assert found.problems == []
+
+
+@pytest.mark.parametrize("content", ['{"rows": [', "[]", '{"rows": [{"run": 3}]}'])
+def test_an_unreadable_result_is_named_and_spoils_nothing_else(tmp_path, sparling_rows, content):
+    make_run(tmp_path, "good", sparling_rows(0))
+    (make_run(tmp_path, "broken", []) / "result.json").write_text(content)
+    (make_run(tmp_path, "lost", []) / "status.json").write_text("{")
+    found = collect(tmp_path, measured=[])
+    assert set(found.rows["seed"]) == {0}
+    assert len(found.problems) == 1
+    assert "broken" in found.problems[0]
+    assert sorted(run.state for run in found.runs) == ["done", "unreadable", "unreadable"]
+
+
+def test_nothing_at_all(tmp_path):
+    found = collect(tmp_path / "absent", measured=[])
+    assert found.rows.empty
+    assert found.scales() == []
+
+
+def test_the_newest_row_counts_and_older_code_is_flagged(sparling_rows):
+    old = sparling_rows(0, commit="b" * 40, written="2026-04-01T10:00:00+00:00", run="old")
+    other = sparling_rows(1, commit="b" * 40, written="2026-04-01T10:00:00+00:00")
+    new = sparling_rows(0, densities=1, written="2026-05-01T12:00:00+02:00", run="new")
+    rows = newest(rows_frame([*new, *old, *other]))
+    final = rows[(rows["seed"] == 0) & (rows["keys"].map(lambda keys: keys["steps_above"]) == 0)]
+    assert set(final["run"]) == {"new"}
+    assert not final["older_code"].any()
+    assert rows[rows["seed"] == 1]["older_code"].all()
+    [fpe] = [cell for cell in cells(ARTEFACTS["sparling/fig3"], rows, "small") if cell.metric == "fpe" and cell.ours]
+    assert fpe.older_code
+    assert fpe.ours.n == 2
+
+
+def test_measured_rows_stand_beside_runs_and_obey_the_scale(tmp_path, sparling_rows):
+    shard = tmp_path / "shard.json"
+    write_rows(shard, [*sparling_rows(5, scale="paper"), *sparling_rows(6)])
+    make_run(tmp_path / "out", "one", sparling_rows(0))
+    assert set(collect(tmp_path / "out", measured=[shard]).rows["seed"]) == {0, 5, 6}
+    assert set(collect(tmp_path / "out", "small", measured=[shard]).rows["seed"]) == {0, 6}
+    assert collect(tmp_path / "out", measured=[shard]).scales() == ["paper", "small"]
+
+
+def test_rows_kept_in_git_can_be_read():
+    for path in measured_files():
+        assert read_rows(path)
+
+
+def test_cells_are_means_over_seeds_beside_the_papers_numbers(sparling_rows):
+    rows = newest(rows_frame([row for seed in range(3) for row in sparling_rows(seed)]))
+    made = {(cell.keys["domain"], cell.metric): cell for cell in cells(ARTEFACTS["sparling/fig3"], rows, "small")}
+    fpe = made["digitcircle", "fpe"]
+    assert fpe.ours.mean == pytest.approx(2.1)
+    assert fpe.ours.n == 3
+    assert fpe.target.value == 1.4795
+    assert fpe.verdict.word == "not comparable"
+    assert made["digitcircle", "confusion_accuracy"].ours.mean == pytest.approx(100 - 3.1)
+    assert made["latex_ocr", "fne"].verdict.word == "missing"
+    assert next(iter(made)) == ("digitcircle", "fpe")
+    assert all(cell.verdict.word == "missing" for cell in cells(ARTEFACTS["sparling/fig3"], rows, "paper"))
+
+
+def test_an_undefined_metric_is_missing(sparling_rows):
+    rows = rows_frame(sparling_rows(0, densities=1))
+    rows.loc[rows["metric"] == "ce", "value"] = math.nan
+    made = {cell.metric: cell for cell in cells(ARTEFACTS["digitcircle"], newest(rows), "small")}
+    assert made["ce"].verdict.word == "missing"
+    assert made["fpe"].verdict.word == "not comparable"
