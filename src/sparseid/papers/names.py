@@ -20,6 +20,7 @@ _WRITTEN = {
     "e2ee": "E2EE",
     "exact_accuracy": "exact match",
     "e2e_accuracy": "E2E accuracy",
+    "density_over_minimum": "density / lowest possible",
 }
 _NUMBERED = {"steps_above": "{} cuts above final"}
 """Keys whose value is a number that means nothing alone."""

@@ -99,7 +99,7 @@ ARTEFACTS: dict[str, Artefact] = {
             title="Sparling on DigitCircle at the final density",
             selects={"domain": ("digitcircle",), "method": ("sparling_mt",), "steps_above": (0,)},
             cell=("domain", "method"),
-            metrics=("e2ee", "fpe", "fne", "ce", "exact_accuracy", "sparsity"),
+            metrics=("e2ee", "fpe", "fne", "ce", "exact_accuracy", "sparsity", "density_over_minimum"),
             targets_of=("sparling/fig3", "sparling/fig5"),
             summary_of_run=True,
         ),

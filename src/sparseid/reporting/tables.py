@@ -15,7 +15,7 @@ from sparseid.reporting.aggregate import Cell
 HEADER = ("cell", "metric", "paper", "ours", "seeds", "verdict")
 OLDER_CODE = "\N{DAGGER}"
 """Marks numbers with rows of another commit than the newest."""
-_UNITS = {"percent": "%"}
+_UNITS = {"percent": "%", "ratio": ""}
 _TEX = str.maketrans(
     {"%": r"\%", "_": r"\_", "&": r"\&", "#": r"\#", "~": r"\textasciitilde{}", "\N{LESS-THAN OR EQUAL TO}": r"$\le$",
      "\N{GREATER-THAN OR EQUAL TO}": r"$\ge$", "<": r"$<$", ">": r"$>$", OLDER_CODE: r"$^\dagger$", "\N{EN DASH}": "--"}

@@ -126,12 +126,16 @@ def run_figures(
 
 
 def _density_multiples(rows: pd.DataFrame) -> tuple[dict[int, float], float | None]:
-    """Return density / last density of each ``steps_above``, and the last density in percent where it was measured."""
+    """Return density / last density of each ``steps_above``, and the last density in percent where it is known.
+
+    The density that training aimed at comes first, then the one found on the test set, then the published cut factor.
+    """
     steps = [int(step) for step in values_of(rows, "steps_above")]
-    densities = {step: float(per_seed(rows, "density", steps_above=step).mean()) for step in steps}
-    last = densities.get(0, 0.0)
-    if all(density > 0 for density in densities.values()) and last > 0:
-        return {step: density / last for step, density in densities.items()}, last
+    for metric in ("target_density", "density"):
+        densities = {step: float(per_seed(rows, metric, steps_above=step).mean()) for step in steps}
+        last = densities.get(0, 0.0)
+        if last > 0 and all(density > 0 for density in densities.values()):
+            return {step: density / last for step, density in densities.items()}, last
     return {step: CUT**-step for step in steps}, None
 
 

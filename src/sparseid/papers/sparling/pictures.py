@@ -142,7 +142,7 @@ def density_trace(trace: NDArray[np.floating]) -> Figure:
     Parameters
     ----------
     trace : (n, 4) float
-        Per check: training samples, density, accuracy target, exact-match accuracy (both in [0, 1]).
+        Per check: training samples, density in force up to it, accuracy target, exact-match accuracy (both in [0, 1]).
     """
     samples, density, target, accuracy = trace.T
     figure, grid = new_figure(7.5, 4.2, rows=2, sharex=True, height_ratios=[3, 2])
@@ -151,16 +151,18 @@ def density_trace(trace: NDArray[np.floating]) -> Figure:
         tidy(axes)
     above.plot(samples, 100 * target, color=FAINT, linewidth=1.4, linestyle="--", label="target: cut above this")
     above.plot(samples, 100 * accuracy, color=METRIC_COLOURS["e2ee"], linewidth=1.6, label="validation exact match")
-    cuts = samples[1:][np.diff(density) < 0]
+    cuts = samples[:-1][np.diff(density) < 0]
     above.plot(cuts, np.full(len(cuts), 2.0), "|", color=METRIC_COLOURS["fpe"], markersize=7, label="density cut")
     above.set_ylim(0, 102)
     above.set_ylabel("%", fontsize=9)
-    above.legend(fontsize=8.5, frameon=False, loc="lower right", bbox_to_anchor=(1, 0.06))
-    below.step(samples, 100 * density, where="post", color=METRIC_COLOURS["ce"], linewidth=1.8)
+    figure.legend(fontsize=8.5, frameon=False, loc="outside upper center", ncols=3)
+    below.step([0, *samples], 100 * density[[0, *range(len(density))]], color=METRIC_COLOURS["ce"], linewidth=1.8)
     below.set_yscale("log")
+    below.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    below.yaxis.set_minor_formatter(lambda value, _: f"{value:g}" if density.max() < 10 * density.min() else "")
     below.set_ylabel("density, %", fontsize=9)
     below.set_xlabel("training samples", fontsize=9)
-    below.xaxis.set_major_formatter(lambda value, _: f"{value / 1000:,.0f}k" if value else "0")
+    below.xaxis.set_major_formatter(lambda value, _: f"{value / 1000:,g}k" if value else "0")
     return figure
 
 
