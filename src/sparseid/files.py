@@ -32,10 +32,17 @@ def replace_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
             write(file)
             file.flush()
             os.fsync(file.fileno())
+            os.fchmod(file.fileno(), 0o666 & ~_umask())  # temporary files are private, results are not
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def write_text(path: Path, text: str) -> None:

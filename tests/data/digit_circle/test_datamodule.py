@@ -23,6 +23,24 @@ def test_training_batches_are_a_function_of_seed_and_number():
     assert not same(data().training_batch(5), data(seed=1).training_batch(5))
 
 
+@pytest.mark.parametrize("size", [10, 64, 500, 700])
+def test_the_training_stream_does_not_depend_on_the_batch_size(size):
+    """Image i of a seed is the same in any batch size, also where a batch lies across two blocks."""
+
+    def images(batch_size):
+        module = DigitCircleData(SMALL, 3, batch_size, 4, 100)
+        batches = [module.training_batch(number) for number in range(-(-1400 // batch_size))]
+        return torch.cat([batch.inputs for batch in batches])[:1400], batches
+
+    expected, _ = images(7)
+    drawn, batches = images(size)
+    assert torch.equal(drawn, expected)
+    for batch in batches:
+        for item in range(0, size, 97):
+            label = batch.labels[item]
+            assert sorted(batch.sites[batch.sites[:, 0] == item, 1].tolist()) == sorted(label[label >= 0].tolist())
+
+
 def test_batches_have_the_documented_shapes():
     batch = data().training_batch(0)
     assert batch.inputs.shape == (8, 1, 40, 40)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +13,9 @@ from sparseid.errors import InputError
 
 PAD = -1
 """Fills the unused places of label and placement arrays."""
+
+CHUNK = 1 << 20
+"""Random bytes drawn at a time."""
 
 
 @dataclass(frozen=True)
@@ -159,20 +163,16 @@ class DigitCircle:
         """
         images, side = len(scenes.symbols), self.canvas
         p, q = self.pre_noise_probability, self.post_noise
-        # 16 random bits per pixel: probabilities are exact to 1/131072
-        noise = np.frombuffer(rng.bytes(2 * images * side * side), np.uint16).reshape(images, side * side)
-        pixels = np.empty((images, side * side + 1), bool)  # the last column takes what pads small boxes
-        np.less(noise, _share(p * (1 - q) + q * (1 - p)), out=pixels[:, :-1])
-        flips = noise < _share(q) if scenes.symbols.size else noise
-        for place in range(scenes.symbols.shape[1]):  # in placement order: a later box covers an earlier one
-            image = np.flatnonzero(scenes.symbols[:, place] != PAD)
-            symbol = scenes.symbols[image, place]
-            corner = scenes.boxes[image, place, 0] * side + scenes.boxes[image, place, 2]
-            offsets, ink, inside = self._stencil
-            target = np.where(inside[symbol], corner[:, None] + offsets[symbol], side * side)
-            source = np.minimum(target, side * side - 1)
-            pixels[image[:, None], target] = ink[symbol] ^ flips[image[:, None], source]
-        return pixels[:, :-1].reshape(images, side, side)
+        pixels = random_bits((images, side, side), p * (1 - q) + q * (1 - p), rng)
+
+        place, image = np.nonzero(scenes.symbols.T != PAD)  # in placement order: later digits cover earlier ones
+        symbol, box = scenes.symbols[image, place], scenes.boxes[image, place]
+        offsets, ink = self._stencil
+        corner = (image * side + box[:, 0]) * side + box[:, 2]
+        flips = random_bits((len(symbol), ink.shape[1]), q, rng)
+        # NumPy assigns in index order, so where boxes overlap the last value stays
+        pixels.reshape(-1)[corner[:, None] + offsets[symbol]] = ink[symbol] ^ flips
+        return pixels
 
     def draw_single(self, images: int, side: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Draw images of one centred digit each: pixels (images, side, side) bool and digits (images,)."""
@@ -201,18 +201,35 @@ class DigitCircle:
         return gaps
 
     @cached_property
-    def _stencil(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Per symbol, padded to the largest box: flat pixel offsets, ink, and whether the pixel belongs to the box."""
+    def _stencil(self) -> tuple[np.ndarray, np.ndarray]:
+        """Flat pixel offsets from the box corner and ink, (symbols, pixels of the largest box).
+
+        Smaller boxes repeat their last pixel: it is drawn several times and the last counts.
+        """
         area = int(self.glyphs.shapes.prod(axis=1).max())
-        offsets = np.zeros((len(self.glyphs), area), np.int64)
-        ink = np.zeros((len(self.glyphs), area), bool)
-        inside = np.zeros((len(self.glyphs), area), bool)
+        offsets, ink = np.zeros((len(self.glyphs), area), np.int64), np.zeros((len(self.glyphs), area), bool)
         for symbol, bitmap in enumerate(self.glyphs.bitmaps):
             rows, columns = np.indices(bitmap.shape)
-            offsets[symbol, : bitmap.size] = (rows * self.canvas + columns).ravel()
-            ink[symbol, : bitmap.size] = bitmap.ravel()
-            inside[symbol, : bitmap.size] = True
-        return offsets, ink, inside
+            padding = (0, area - bitmap.size)
+            offsets[symbol] = np.pad((rows * self.canvas + columns).ravel(), padding, mode="edge")
+            ink[symbol] = np.pad(bitmap.ravel(), padding, mode="edge")
+        return offsets, ink
+
+
+def random_bits(shape: tuple[int, ...], probability: float, rng: np.random.Generator) -> np.ndarray:
+    """Draw independent booleans that are True with the given probability, from one random byte each.
+
+    A byte below floor(256 p) is True; a byte equal to it is decided by a second number, so the probability is exact.
+    """
+    border = min(int(probability * 256), 255)
+    bits = np.empty(math.prod(shape), bool)
+    for start in range(0, len(bits), CHUNK):  # pieces that stay in the cache
+        piece = bits[start : start + CHUNK]
+        noise = rng.integers(0, 2**64, -(-len(piece) // 8), dtype=np.uint64).view(np.uint8)[: len(piece)]
+        np.less(noise, border, out=piece)
+        undecided = np.flatnonzero(noise == border)
+        piece[undecided] = rng.random(len(undecided)) < probability * 256 - border
+    return bits.reshape(shape)
 
 
 def points_on_circle(centres: np.ndarray, radii: np.ndarray, angles: np.ndarray) -> np.ndarray:
@@ -237,8 +254,3 @@ def canonical_rotation(symbols: np.ndarray) -> np.ndarray:
     places = np.arange(symbols.shape[1])[None, :]
     rotated = np.take_along_axis(symbols, (first + places) % np.maximum(counts, 1), axis=1)
     return np.where(used, rotated, PAD)
-
-
-def _share(probability: float) -> int:
-    """Threshold on 16 random bits whose share of smaller values is nearest to `probability`."""
-    return min(round(probability * 65536), 65535)

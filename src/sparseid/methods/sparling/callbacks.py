@@ -37,7 +37,6 @@ class AdaptiveDensity(Callback):
         reached = schedule.check(samples, accuracy)
         self.trace.append([samples, density, schedule.target, accuracy])
         module.milestone = f"density-{cuts:02d}" if reached else None
-        module.sparse.density = schedule.density
         module.progress_note = (
             f"density {schedule.density / schedule.min_density:.3g}x the minimum, exact {accuracy:.3f}, "
             f"target {schedule.target:.3f}"

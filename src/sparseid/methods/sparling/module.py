@@ -153,6 +153,10 @@ class SparlingModule(LightningModule):
         """Exact-match accuracy of the validation that just ended, in [0, 1]."""
         return float(self._right) / self._checked
 
+    def on_validation_end(self) -> None:
+        """Let the schedule's density take effect, now that a milestone has been saved with the one before."""
+        self.sparse.density = self.adaptive_density.schedule.density
+
     # evaluation
 
     def evaluations(self, folder: Path) -> list[Evaluation]:

@@ -1,0 +1,19 @@
+"""Run every benchmark and say where the results lie (make bench)."""
+
+from __future__ import annotations
+
+import generator
+import step
+import threshold
+from timing import OUT
+
+
+def main() -> None:
+    """Run them one after the other."""
+    for benchmark in (generator, threshold, step):
+        benchmark.main()
+    print(f"written to {OUT}/")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""Timing shared by the benchmarks: interleaved repetitions, median, and the machine they ran on."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from sparseid.files import write_json
+
+OUT = Path("outputs/bench")
+
+
+def seconds(work: dict[str, Callable[[], object]], repeats: int = 7, at_least: float = 0.2) -> dict[str, float]:
+    """Return the median seconds of one call of each piece of work.
+
+    The pieces take turns, so that a busy moment of the machine meets all of them; each turn repeats its piece for about
+    `at_least` seconds.
+    """
+    calls = {}
+    for name, call in work.items():
+        call()
+        start = time.perf_counter()
+        call()
+        calls[name] = max(1, round(at_least / max(time.perf_counter() - start, 1e-6)))
+    turns: dict[str, list[float]] = {name: [] for name in work}
+    for _ in range(repeats):
+        for name, call in work.items():
+            start = time.perf_counter()
+            for _ in range(calls[name]):
+                call()
+            turns[name].append((time.perf_counter() - start) / calls[name])
+    return {name: statistics.median(times) for name, times in turns.items()}
+
+
+def report(name: str, lines: list[str], values: dict[str, Any]) -> None:
+    """Print the lines and write the values to ``outputs/bench/<name>.json``."""
+    print("\n".join(lines), "\n", flush=True)
+    OUT.mkdir(parents=True, exist_ok=True)
+    machine = {
+        "processor": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "torch": torch.__version__,
+        "load": os.getloadavg()[0],
+        "written": time.strftime("%Y-%m-%dT%H:%M:%S"),
+    }
+    write_json(OUT / f"{name}.json", json.loads(json.dumps(values)) | {"machine": machine})
