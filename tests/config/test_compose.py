@@ -37,7 +37,7 @@ def test_the_command_line_wins_over_the_scale():
 
 
 def test_composing_imports_nothing_heavy():
-    heavy = ("torch", "pytorch_lightning", "wandb", "scanpy", "pandas", "numpy", "matplotlib", "scipy")
+    heavy = ("torch", "pytorch_lightning", "wandb", "scanpy", "pandas", "matplotlib", "scipy")
     code = (
         "import sys; from sparseid.config.sweep import plan; from sparseid.config.identity import run_directory;"
         "import sparseid.launching.main, sparseid.launching.launch, sparseid.config.stored;"

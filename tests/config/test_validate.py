@@ -2,7 +2,6 @@ import pytest
 
 from sparseid.config.compose import compose
 from sparseid.config.errors import ConfigError
-from sparseid.config.validate import problems
 
 
 def message(*overrides):
@@ -30,6 +29,10 @@ def message(*overrides):
         ("data.max_radius=14", "data.max_radius"),
         ("data.margin=5", "data.margin"),
         ("data.jitter=2", "data.jitter"),
+        ("data.jitter=-1", "data.jitter"),
+        ("data.canvas=30", "data.canvas"),
+        ("data.pre_noise=5", "data.pre_noise"),
+        ("data.glyphs=tal", "data.glyphs"),
         ("data.post_noise=1.5", "data.post_noise"),
         ("data.post_noise=nan", "data.post_noise"),
         ("data.min_gap=0.95", "data.min_gap"),
@@ -82,5 +85,15 @@ def test_density_below_one_position_says_what_to_do():
     compose(["method.schedule.min_density=4e-5"])
 
 
-def test_own_glyph_file_is_not_measured_here():
-    assert problems(compose(["data.glyphs=my/glyphs.txt", "data.margin=1"])) == []
+def test_own_glyph_file_is_measured(tmp_path):
+    glyphs = tmp_path / "glyphs.txt"
+    glyphs.write_text("".join(f"{digit}\n#{'#' * digit}\n" for digit in range(10)))  # boxes up to 3 x 12
+    text = message(f"data.glyphs={glyphs}")
+    assert "data.margin must be at least jitter + half a box = 7" in text
+    assert f"(command line: data.glyphs={glyphs})" in text
+    compose([f"data.glyphs={glyphs}", "data.margin=7"])
+
+
+def test_fewer_samples_than_one_batch():
+    assert "not even one batch would be trained" in message("trainer.max_samples=63")
+    compose(["trainer.max_samples=64"])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparseid.config.schema import DigitCircleConfig, RunConfig, SparlingConfig, TrainerConfig
+from sparseid.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,10 @@ class Problem:
 
 
 def problems(run: RunConfig) -> list[Problem]:
-    """Return everything that makes `run` impossible, most general first; empty if it can be run."""
+    """Return everything that makes `run` impossible, most general first; empty if it can be run.
+
+    What a data set can be, it knows itself: it is asked, and so are the files it reads.
+    """
     found = [*_root(run), *_trainer(run.trainer)]
     for settings in (run.data, run.method):
         if check := CHECKS.get(type(settings)):
@@ -66,47 +70,21 @@ def _trainer(trainer: TrainerConfig) -> Iterator[Problem]:
         accelerator=("auto", "cpu", "gpu"),
         strategy=("auto", "ddp"),
     )
+    if 1 <= trainer.max_samples < trainer.batch_size:
+        text = "not even one batch would be trained: raise trainer.max_samples or lower trainer.batch_size"
+        yield Problem(("trainer.max_samples", "trainer.batch_size"), text)
     if trainer.devices > 1 and trainer.batch_size % trainer.devices:
         keys = ("trainer.batch_size", "trainer.devices")
         yield Problem(keys, "the batch cannot be split evenly: make trainer.batch_size a multiple of trainer.devices")
 
 
-GLYPH_BOX_SIDE = {"tall": 12, "compact": 9}
-"""Longest side of a glyph box, pixels; glyph files are measured when they are read."""
-
-
 def _digit_circle(run: RunConfig) -> Iterator[Problem]:
-    data: DigitCircleConfig = run.data
-    yield from between(data, "data.", 1, 10, "classes")
-    yield from between(data, "data.", 1, math.inf, "canvas", "min_digits", "min_radius")
-    yield from between(data, "data.", 0, math.inf, "jitter", "margin", "pre_noise")
-    yield from between(data, "data.", 0, 0.9, "min_gap")  # larger gaps are hardly ever drawn
-    yield from between(data, "data.", 0, 1, "post_noise")
-    if data.min_digits > data.max_digits:
-        yield Problem(
-            ("data.min_digits", "data.max_digits"),
-            "data.min_digits exceeds data.max_digits: raise the latter or lower the former",
-        )
-    if data.max_digits > data.classes:
-        text = "the digits of an image are all different: data.max_digits cannot exceed data.classes"
-        yield Problem(("data.max_digits", "data.classes"), text)
-    if data.min_radius > data.max_radius:
-        yield Problem(
-            ("data.min_radius", "data.max_radius"),
-            "data.min_radius exceeds data.max_radius: raise the latter or lower the former",
-        )
-    half_box = math.ceil(GLYPH_BOX_SIDE.get(data.glyphs, 0) / 2)
-    if data.margin < data.jitter + half_box:
-        reach = data.jitter + half_box
-        text = f"glyph boxes would leave the image: data.margin must be at least data.jitter + half a box = {reach}"
-        yield Problem(("data.margin", "data.jitter", "data.glyphs"), text)
-    needed = 2 * (data.max_radius + data.margin)
-    if needed >= data.canvas:
-        text = (
-            f"the circle does not fit: 2 x (radius + margin) = {needed} pixels on a canvas of {data.canvas}: "
-            "enlarge data.canvas or lower data.max_radius"
-        )
-        yield Problem(("data.canvas", "data.max_radius", "data.margin"), text)
+    from sparseid.data.digit_circle.generator import distribution  # NumPy, which other commands do without
+
+    try:
+        distribution(run.data)
+    except InputError as error:
+        yield Problem(error.keys or ("data.glyphs",), str(error))  # without keys: something is wrong in the glyph file
 
 
 def _sparling(run: RunConfig) -> Iterator[Problem]:

@@ -201,13 +201,15 @@ def test_any_valid_distribution_keeps_its_promises(seed, classes, data, jitter, 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"min_digits": 4, "max_digits": 3}, "min_digits <= max_digits"),
-        ({"max_digits": 11}, "out of 10"),
-        ({"margin": 8}, "at least 9"),
-        ({"canvas": 90}, "does not fit"),
-        ({"min_radius": 40}, "min_radius=40"),
+        ({"min_digits": 4, "max_digits": 3}, "min_digits exceeds data.max_digits"),
+        ({"max_digits": 11}, "cannot exceed data.classes"),
+        ({"margin": 8}, "jitter . half a box = 9"),
+        ({"canvas": 90}, "does not fit.* 98"),
+        ({"min_radius": 40}, "min_radius exceeds"),
         ({"min_gap": 1.0}, "min_gap"),
-        ({"post_noise": 1.5}, "probabilities"),
+        ({"jitter": -1}, "jitter"),
+        ({"pre_noise": float("nan")}, "pre_noise"),
+        ({"post_noise": 1.5}, "a probability"),
     ],
 )
 def test_impossible_distributions_are_refused(change, message):

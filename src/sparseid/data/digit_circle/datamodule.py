@@ -10,13 +10,12 @@ import torch
 from pytorch_lightning import LightningDataModule
 
 from sparseid.data.batch import MotifBatch
-from sparseid.data.digit_circle.generator import DigitCircle
-from sparseid.data.digit_circle.glyphs import read_glyphs
+from sparseid.data.digit_circle.generator import DigitCircle, distribution
 from sparseid.data.stream import BatchStream
 from sparseid.streams import FIXED, Streams
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import DigitCircleConfig, RunConfig
+    from sparseid.config.schema import RunConfig
 
 BLOCK = 512
 """Training images drawn at once: drawing many is several times faster per image than drawing a batch of ten."""
@@ -137,23 +136,6 @@ class FixedSet:
             batch = draw_batch(self.distribution, CHUNK, FIXED.numpy(self.name, chunk))
             kept = min(CHUNK, self.items - chunk * CHUNK)
             yield batch if kept == CHUNK else select(batch, np.arange(kept))
-
-
-def distribution(data: DigitCircleConfig) -> DigitCircle:
-    """Return the distribution that `data` describes; raises InputError where it is impossible."""
-    return DigitCircle(
-        glyphs=read_glyphs(data.glyphs).first(data.classes),
-        canvas=data.canvas,
-        min_digits=data.min_digits,
-        max_digits=data.max_digits,
-        min_radius=data.min_radius,
-        max_radius=data.max_radius,
-        margin=data.margin,
-        jitter=data.jitter,
-        min_gap=data.min_gap,
-        pre_noise=data.pre_noise,
-        post_noise=data.post_noise,
-    )
 
 
 def draw_batch(distribution: DigitCircle, items: int, rng: np.random.Generator) -> MotifBatch:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparseid.data.digit_circle.glyphs import GlyphSet
+from sparseid.data.digit_circle.glyphs import GlyphSet, read_glyphs
 from sparseid.errors import InputError
+
+if TYPE_CHECKING:
+    from sparseid.config.schema import DigitCircleConfig
 
 PAD = -1
 """Fills the unused places of label and placement arrays."""
@@ -86,7 +91,7 @@ class DigitCircle:
     Raises
     ------
     InputError
-        If digits, circle or noise are impossible on this canvas.
+        If digits, circle or noise are impossible on this canvas; its `keys` are the settings that clash.
     """
 
     glyphs: GlyphSet
@@ -102,29 +107,41 @@ class DigitCircle:
     post_noise: float = 0.05
 
     def __post_init__(self) -> None:
-        if not 1 <= self.min_digits <= self.max_digits <= len(self.glyphs):
-            raise InputError(
-                f"data: {self.min_digits} to {self.max_digits} different digits per image out of {len(self.glyphs)} "
-                "classes; need 1 <= min_digits <= max_digits <= classes"
-            )
-        if not 0 <= self.min_radius <= self.max_radius:
-            raise InputError(f"data: min_radius={self.min_radius} must lie in [0, max_radius={self.max_radius}]")
+        for text, *fields in self._impossible():
+            raise InputError(text, tuple(f"data.{name}" for name in fields))
+
+    def _impossible(self) -> Iterator[tuple[str, ...]]:
+        """Yield what cannot be: why and what to do, then the fields that clash. NaN is never possible."""
+        if self.min_digits < 1:
+            yield "data.min_digits must be at least 1", "min_digits"
+        if self.min_digits > self.max_digits:
+            text = "data.min_digits exceeds data.max_digits: raise the latter or lower the former"
+            yield text, "min_digits", "max_digits"
+        if self.max_digits > len(self.glyphs):
+            text = "the digits of an image are all different: data.max_digits cannot exceed data.classes"
+            yield text, "max_digits", "classes"
+        if self.min_radius < 0:
+            yield "data.min_radius must be at least 0", "min_radius"
+        if self.min_radius > self.max_radius:
+            text = "data.min_radius exceeds data.max_radius: raise the latter or lower the former"
+            yield text, "min_radius", "max_radius"
+        if self.jitter < 0:
+            yield "data.jitter must be at least 0", "jitter"
         reach = self.jitter + (self.glyphs.largest_side + 1) // 2
         if self.margin < reach:
-            raise InputError(
-                f"data.margin={self.margin}: glyph boxes would leave the image; it must be at least {reach}"
-            )
-        if 2 * (self.max_radius + self.margin) >= self.canvas:
-            raise InputError(
-                f"data: a circle of radius {self.max_radius} with margin {self.margin} does not fit on a canvas of "
-                f"{self.canvas} pixels; it needs more than {2 * (self.max_radius + self.margin)}"
-            )
+            text = f"glyph boxes would leave the image: data.margin must be at least jitter + half a box = {reach}"
+            yield text, "margin", "jitter", "glyphs"
+        needed = 2 * (self.max_radius + self.margin)
+        if self.canvas <= needed:
+            text = f"the circle does not fit: data.canvas must exceed 2 x (max_radius + margin) = {needed}"
+            yield text, "canvas", "max_radius", "margin"
         if not 0 <= self.min_gap <= 0.9:
-            raise InputError(f"data.min_gap={self.min_gap} must lie in [0, 0.9]: larger gaps are hardly ever drawn")
-        if not (0 <= self.pre_noise * self.glyphs.mean_fill <= 1 and 0 <= self.post_noise <= 1):
-            raise InputError(
-                "data: pre_noise x mean glyph fill and post_noise are probabilities and must lie in [0, 1]"
-            )
+            yield "data.min_gap must lie between 0 and 0.9: larger gaps are hardly ever drawn", "min_gap"
+        if not 0 <= self.pre_noise * self.glyphs.mean_fill <= 1:
+            highest = f"{1 / self.glyphs.mean_fill:.3g}"
+            yield f"data.pre_noise must lie between 0 and {highest}: x mean glyph fill, a probability", "pre_noise"
+        if not 0 <= self.post_noise <= 1:
+            yield "data.post_noise must lie between 0 and 1: it is a probability", "post_noise"
 
     @property
     def pre_noise_probability(self) -> float:
@@ -214,6 +231,29 @@ class DigitCircle:
             offsets[symbol] = np.pad((rows * self.canvas + columns).ravel(), padding, mode="edge")
             ink[symbol] = np.pad(bitmap.ravel(), padding, mode="edge")
         return offsets, ink
+
+
+def distribution(data: DigitCircleConfig) -> DigitCircle:
+    """Return the distribution that a configuration describes.
+
+    Raises
+    ------
+    InputError
+        If it is impossible or its glyph file cannot be used.
+    """
+    return DigitCircle(
+        glyphs=read_glyphs(data.glyphs).first(data.classes),
+        canvas=data.canvas,
+        min_digits=data.min_digits,
+        max_digits=data.max_digits,
+        min_radius=data.min_radius,
+        max_radius=data.max_radius,
+        margin=data.margin,
+        jitter=data.jitter,
+        min_gap=data.min_gap,
+        pre_noise=data.pre_noise,
+        post_noise=data.post_noise,
+    )
 
 
 def random_bits(shape: tuple[int, ...], probability: float, rng: np.random.Generator) -> np.ndarray:

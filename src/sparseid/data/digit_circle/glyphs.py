@@ -57,7 +57,8 @@ class GlyphSet:
             If there are fewer symbols.
         """
         if not 1 <= count <= len(self):
-            raise InputError(f"data.classes={count}, but the glyph set has the digits 0 to {len(self) - 1}")
+            text = f"data.classes must lie between 1 and {len(self)}: the glyph set has the digits 0 to {len(self) - 1}"
+            raise InputError(text, ("data.classes", "data.glyphs"))
         return GlyphSet(self.bitmaps[:count])
 
 
