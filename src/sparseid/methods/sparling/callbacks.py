@@ -32,7 +32,7 @@ class AdaptiveDensity(Callback):
         """Check the accuracy that the module measured."""
         module: SparlingModule = pl_module  # type: ignore[assignment]
         schedule, density, cuts = self.schedule, self.schedule.density, self.schedule.cuts
-        accuracy = module.validation_accuracy()
+        accuracy = trainer.strategy.broadcast(module.validation_accuracy())  # one decision for all processes
         samples = trainer.global_step * module.batch_size
         reached = schedule.check(samples, accuracy)
         self.trace.append([samples, density, schedule.target, accuracy])

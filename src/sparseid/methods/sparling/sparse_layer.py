@@ -69,7 +69,7 @@ class SparseLayer(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (N, C, *spatial) to the same shape with about ``density`` of the entries above zero."""
-        return torch.relu(self.above_threshold(x))
+        return self.above_threshold(x).relu_()
 
     def above_threshold(self, x: Tensor) -> Tensor:
         """Return z - t without the ReLU, (N, C, *spatial); in training mode the threshold is moved first."""
