@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 
-def replace_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
+def replace_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file under a temporary name beside `path`, then rename it over `path`.
 
     Parameters
@@ -47,7 +47,7 @@ def _umask() -> int:
 
 def write_text(path: Path, text: str) -> None:
     """Replace `path` by `text` (UTF-8), atomically."""
-    replace_file(path, lambda file: file.write(text.encode()) and None)
+    replace_file(path, lambda file: file.write(text.encode()))
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -1,7 +1,8 @@
 """Named random streams: every random number of a run comes from (seed, name, counters).
 
-A stream is addressed, not consumed: ``Streams(3).numpy("batches", 17)`` is the generator of training batch 17 of seed 3, whoever
-asks, in whatever order. Interrupted runs, worker counts and stack members therefore cannot change what is drawn.
+A stream is addressed, not consumed: ``Streams(3).numpy("batches", 17)`` is the generator of training batch 17 of seed
+3, whoever asks, in whatever order. Interrupted runs, worker counts and stack members therefore cannot change what is
+drawn.
 """
 
 from __future__ import annotations
