@@ -11,6 +11,7 @@ ROW = Row(
     run="r-1a2b3c4d",
     paper="sparling",
     scale="small",
+    recipe="1a2b3c4d",
     keys={"domain": "digitcircle", "steps_above": 2, "lambda": 0.5},
     seed=0,
     metric="fpe",

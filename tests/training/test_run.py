@@ -166,10 +166,10 @@ def truncate(path):
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
-def test_truncated_checkpoint_falls_back(tmp_path, interrupted):
+def test_truncated_checkpoint_falls_back(tmp_path, interrupted, capsys):
     truncate(interrupted / "checkpoints" / "last.ckpt")
-    with pytest.warns(UserWarning, match=r"going on from previous\.ckpt"):
-        folder = execute(toy.toy_config(tmp_path))
+    folder = execute(toy.toy_config(tmp_path))
+    assert f"damaged checkpoint, going on from previous.ckpt; {interrupted}" in capsys.readouterr().out
     assert toy.results(folder) == toy.results(execute(toy.toy_config(tmp_path / "undisturbed")))
 
 
@@ -188,8 +188,8 @@ def test_no_usable_checkpoint(tmp_path, interrupted):
 def test_killed_between_the_two_renames(tmp_path, interrupted):
     folder = interrupted / "checkpoints"
     (folder / "last.ckpt").rename(folder / "next.ckpt")
-    assert checkpoints.usable_checkpoint(folder) == folder / "previous.ckpt"
-    assert checkpoints.usable_checkpoint(tmp_path) is None
+    assert checkpoints.usable_checkpoint(folder, print) == folder / "previous.ckpt"
+    assert checkpoints.usable_checkpoint(tmp_path, print) is None
     leftover = folder / ".next.ckpt.abc.tmp"
     leftover.write_bytes(b"half")
     execute(toy.toy_config(tmp_path))

@@ -228,7 +228,7 @@ def main() -> None:
         print(run.execute(toy_config(Path(sys.argv[1]), **typed)))
     except RunError as error:
         print(error, file=sys.stderr)
-        sys.exit(error.exit_code)
+        sys.exit(1)
     except KeyboardInterrupt as error:
         print(error, file=sys.stderr)
         sys.exit(130)

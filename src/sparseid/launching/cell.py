@@ -11,6 +11,8 @@ from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory, run_name
 from sparseid.config.schema import RunConfig
 from sparseid.errors import InputError
+from sparseid.reporting import PAGE
+from sparseid.training.errors import RunError, disk_full
 from sparseid.training.run_folder import RunFolder
 
 DONE, FAILED, REFUSED = 0, 1, 2
@@ -42,16 +44,19 @@ class Outcome:
 def run_cell(cfg: RunConfig) -> Outcome:
     """Run one cell; whatever goes wrong is printed and returned, so that it cannot stop the cells after it."""
     name, folder = run_name(cfg), run_directory(cfg)
-    if RunFolder(folder).state == "done" and not cfg.force:
-        print(f"{name} is done: {folder} (force=true makes it again)", flush=True)
-        return Outcome(name, folder)
     try:
-        # torch is imported here, behind everything that can be refused without it
-        from sparseid.training.run import execute, helper_process
+        if RunFolder(folder).state == "done" and not cfg.force:
+            RunFolder(folder).check_schema(cfg)
+            print(f"{name} is done: {folder} (force=true makes it again)", flush=True)
+            if _reported(folder, Path(cfg.outputs)):
+                return Outcome(name, folder)
+        else:
+            # torch is imported here, behind everything that can be refused without it
+            from sparseid.training.run import execute, helper_process
 
-        folder = execute(cfg)
-        if helper_process():  # of a run on several devices: the first process reports
-            return Outcome(name, folder)
+            folder = execute(cfg)
+            if helper_process():  # of a run on several devices: the first process reports
+                return Outcome(name, folder)
     except Exception as error:
         return _failed(name, folder, error)
     try:
@@ -84,11 +89,22 @@ def check_outputs(outputs: str) -> None:
         ) from error
 
 
+def _reported(folder: Path, outputs: Path) -> bool:
+    """Whether the report of a done run was finished, the page last: the process may have been killed in between."""
+    try:
+        page_is_newer = (outputs / PAGE).stat().st_mtime >= (folder / "result.json").stat().st_mtime
+    except FileNotFoundError:
+        return False
+    return page_is_newer and (folder / "figures").is_dir()
+
+
 def _failed(name: str, folder: Path, error: Exception) -> Outcome:
     if isinstance(error, InputError):
         code, message = REFUSED, str(error)
-    elif hasattr(error, "exit_code"):  # an error whose message says what happened and what to do
+    elif isinstance(error, RunError):  # its message says what happened and what to do
         code, message = FAILED, str(error)
+    elif disk_full(error):
+        code, message = FAILED, f"no space left ({error}); free some, then run the same command"
     else:
         traceback.print_exception(error)
         code, message = FAILED, f"{type(error).__name__}: {error}"

@@ -10,13 +10,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import yaml
 from jinja2 import Environment, PackageLoader
 
 from sparseid.files import write_text
 from sparseid.papers.claims import ClaimResult
+from sparseid.papers.presets import of_preset, preset_recipes
 from sparseid.papers.registry import ARTEFACTS, Artefact
+from sparseid.reporting import PAGE
 from sparseid.reporting.aggregate import cells
 from sparseid.reporting.collect import Collection, RunState, collect
 from sparseid.reporting.figures import save_figure
@@ -24,7 +25,6 @@ from sparseid.reporting.tables import HEADER, OLDER_CODE, Line, latex, lines, ma
 
 DEFAULT_SCALE = "small"
 """The scale shown as missing when nothing has been run."""
-WHERE = Path("report") / "index.html"
 _RUN_PICTURES = ("motifs", "confusion", "training", "density")
 
 
@@ -57,7 +57,7 @@ def build_report(outputs: Path, scale: str | None = None) -> Path:
     Renders from partial or no results; what is missing, unfinished, failed or unreadable is named on the page.
     """
     collection = collect(outputs, scale)
-    page = outputs / WHERE
+    page = outputs / PAGE
     page.parent.mkdir(parents=True, exist_ok=True)
     scales = [scale] if scale else collection.scales() or [DEFAULT_SCALE]
     sections = {
@@ -71,6 +71,7 @@ def build_report(outputs: Path, scale: str | None = None) -> Path:
         runs=collection.runs,
         states=Counter(run.state for run in collection.runs),
         problems=collection.problems,
+        others=_other_settings(collection),
         deviations=_deviations(),
         older_code=bool(collection.rows["older_code"].any()),
         commits=sorted(set(collection.rows["commit"])),
@@ -88,10 +89,10 @@ def write_artefact(artefact: Artefact, collection: Collection, outputs: Path, sc
     Section
         What the page shows of it.
     """
-    folder = (outputs / WHERE).parent / scale
+    folder = (outputs / PAGE).parent / scale
     folder.mkdir(parents=True, exist_ok=True)
     name = artefact.id.replace("/", "-")
-    of_scale = rows_at(collection.rows, artefact.paper, scale)
+    of_scale = of_preset(collection.rows, artefact.id, scale)
     made = cells(artefact, of_scale, scale)
     table = lines(made)
     caption = f"{artefact.title} (scale={scale})"
@@ -111,9 +112,13 @@ def write_artefact(artefact: Artefact, collection: Collection, outputs: Path, sc
     )
 
 
-def rows_at(rows: pd.DataFrame, paper: str, scale: str) -> pd.DataFrame:
-    """Return the rows of one paper at one scale."""
-    return rows[(rows["paper"] == paper) & (rows["scale"] == scale)]
+def _other_settings(collection: Collection) -> list[str]:
+    """Return the runs whose rows are in no table here: made with settings that are no preset's."""
+    rows = collection.rows
+    shown = {
+        scale: frozenset().union(*(preset_recipes(name, scale) for name in ARTEFACTS)) for scale in set(rows["scale"])
+    }
+    return sorted({row.run for row in rows.itertuples() if row.recipe not in shown[row.scale]})
 
 
 def _newest_pictures(collection: Collection, scale: str, report: Path) -> dict[str, Any] | None:

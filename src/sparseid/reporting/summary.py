@@ -14,12 +14,13 @@ from rich.text import Text
 
 from sparseid.papers.claims import ClaimResult
 from sparseid.papers.names import written
+from sparseid.papers.presets import of_preset
 from sparseid.papers.registry import artefact, run_figures, run_summary
 from sparseid.papers.rows import per_seed, values_of
 from sparseid.reporting.aggregate import cells
 from sparseid.reporting.collect import RESULT, collect, newest, rows_frame
 from sparseid.reporting.figures import save_figure
-from sparseid.reporting.page import build_report, rows_at
+from sparseid.reporting.page import build_report
 from sparseid.reporting.tables import HEADER, OLDER_CODE, Line, lines, number
 from sparseid.training.rows import read_rows
 
@@ -85,7 +86,7 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str) -> None:
     chosen = artefact(artefact_id)
     outputs = Path(outputs)
     collection = collect(outputs, scale)
-    rows = rows_at(collection.rows, chosen.paper, scale)
+    rows = of_preset(collection.rows, chosen.id, scale)
     page = build_report(outputs)
     console = _console()
     _print_table(console, chosen.title, lines(cells(chosen, rows, scale)))

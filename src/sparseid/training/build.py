@@ -14,8 +14,10 @@ from typing import Protocol, cast
 import numpy as np
 import pytorch_lightning as pl
 from lightning_fabric.plugins.environments import SLURMEnvironment
+from lightning_fabric.utilities.exceptions import MisconfigurationException
 
 from sparseid.config.schema import RunConfig
+from sparseid.errors import InputError
 from sparseid.measurements import Evaluation, Measurement
 from sparseid.training.callbacks import Bar, Progress, StepCurves
 from sparseid.training.checkpoints import LAST, AtomicCheckpointIO, LastCheckpoint
@@ -81,6 +83,8 @@ def build_trainer(cfg: RunConfig, folder: RunFolder) -> pl.Trainer:
     ------
     RunError
         If the configuration asks for a logger that does not exist.
+    InputError
+        If it asks for devices that this machine does not have.
     """
     if cfg.logger.name != "csv":
         raise RunError(f"logger={cfg.logger.name} is not there yet; every run writes its curves to metrics.csv.")
@@ -92,22 +96,29 @@ def build_trainer(cfg: RunConfig, folder: RunFolder) -> pl.Trainer:
     plugins: list = [AtomicCheckpointIO()]
     if SLURMEnvironment.detect():
         plugins.append(SLURMEnvironment(auto_requeue=False))  # Lightning's own requeueing saves at unsafe moments
-    return pl.Trainer(
-        max_steps=settings.max_samples // settings.batch_size,
-        max_epochs=-1,
-        accelerator=settings.accelerator,
-        devices=settings.devices,
-        strategy=settings.strategy,
-        precision=cast("pl.trainer.trainer._PRECISION_INPUT", settings.precision),
-        callbacks=[curves, progress, last],
-        plugins=plugins,
-        reload_dataloaders_every_n_epochs=1,  # the first period after a resume is shorter than the others
-        num_sanity_val_steps=0,
-        logger=False,
-        enable_model_summary=False,
-        enable_progress_bar=terminal,
-        default_root_dir=folder.path,
-    )
+    try:
+        return pl.Trainer(
+            max_steps=settings.max_samples // settings.batch_size,
+            max_epochs=-1,
+            accelerator=settings.accelerator,
+            devices=settings.devices,
+            strategy=settings.strategy,
+            precision=cast("pl.trainer.trainer._PRECISION_INPUT", settings.precision),
+            callbacks=[curves, progress, last],
+            plugins=plugins,
+            reload_dataloaders_every_n_epochs=1,  # the first period after a resume is shorter than the others
+            num_sanity_val_steps=0,
+            logger=False,
+            enable_model_summary=False,
+            enable_progress_bar=terminal,
+            default_root_dir=folder.path,
+        )
+    except MisconfigurationException as error:
+        raise InputError(
+            f"this machine cannot train with trainer.accelerator={settings.accelerator}, trainer.devices="
+            f"{settings.devices}, trainer.strategy={settings.strategy}: {error}\n  trainer=cpu always works",
+            ("trainer.accelerator", "trainer.devices", "trainer.strategy"),
+        ) from error
 
 
 def _progress_lines(folder: RunFolder, curves: StepCurves, cfg: RunConfig) -> Progress:

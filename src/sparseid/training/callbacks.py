@@ -172,11 +172,13 @@ class Progress(pl.Callback):
             return
         samples = trainer.global_step * self.batch_size
         rate = (samples - self._said_samples) / (now - self._said_at)
+        speed = f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
         left = clock((self.max_samples - samples) / rate) if rate > 0 else "?"
+        loss = f"loss {self.curves.loss:.4g}, " if math.isfinite(self.curves.loss) else ""  # NaN until the first point
         note = getattr(pl_module, "progress_note", "")
         self.say(
-            f"{100 * samples / self.max_samples:.1f} % of at most {self.max_samples:,} samples, {rate:,.0f} samples/s, "
-            f"loss {self.curves.loss:.4g}, at most {left} left" + (f", {note}" if note else "")
+            f"{100 * samples / self.max_samples:.1f} % of at most {self.max_samples:,} samples, {speed} samples/s, "
+            f"{loss}at most {left} left" + (f", {note}" if note else "")
         )
         self._said_at, self._said_samples = now, samples
 

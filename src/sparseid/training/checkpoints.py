@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import io
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -37,13 +36,15 @@ def load(path: Path) -> dict[str, Any]:
     return content
 
 
-def usable_checkpoint(folder: Path) -> Path | None:
+def usable_checkpoint(folder: Path, say: Callable[[str], None]) -> Path | None:
     """Return the newest checkpoint of a run that can be read, or None if there is none.
 
     Parameters
     ----------
     folder
         The run's ``checkpoints`` folder.
+    say
+        Is told if the newest is damaged and the one before it is taken.
 
     Raises
     ------
@@ -61,7 +62,7 @@ def usable_checkpoint(folder: Path) -> Path | None:
             damaged.append(f"{path}: {str(error).splitlines()[0] if str(error) else type(error).__name__}")
             continue
         if damaged:
-            warnings.warn(f"Damaged checkpoint, going on from {path.name}. {damaged[0]}", stacklevel=2)
+            say(f"damaged checkpoint, going on from {path.name}; {damaged[0]}")
         return path
     if damaged:
         raise RunError(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+
 
 class RunError(Exception):
     """A run cannot start or go on; the message says what to do."""
-
-    exit_code = 1
 
 
 class RunBusy(RunError):
@@ -15,3 +15,8 @@ class RunBusy(RunError):
 
 class RunDiverged(RunError):
     """The training loss is no longer finite."""
+
+
+def disk_full(error: BaseException) -> bool:
+    """Return whether `error` says that nothing more can be written: full disk, quota, limit on the size of a file."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -10,7 +10,7 @@ import numpy as np
 import pytorch_lightning as pl
 import torch
 
-from sparseid.config.identity import cell_keys, run_directory
+from sparseid.config.identity import cell_keys, recipe_hash, run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.files import replace_file, write_json
 from sparseid.measurements import Evaluation
@@ -35,13 +35,18 @@ def train_and_test(cfg: RunConfig, folder: RunFolder) -> list[Row]:
     """
     quieten()
     prepare_torch(cfg.trainer)
-    checkpoint = usable_checkpoint(folder.checkpoints)
+    checkpoint = usable_checkpoint(folder.checkpoints, folder.say)
 
     streams = Streams(cfg.seed)
     seed_everything(streams.integer("init"))
     data = build_data(cfg)
     module = build_module(cfg, data)
     trainer = build_trainer(cfg, folder)
+    if cfg.scale == "paper" and trainer.strategy.root_device.type == "cpu":
+        folder.say(
+            "scale=paper is meant for a GPU and trains on the CPU here: expect months instead of hours (lines below say "
+            "how long); scale=small takes minutes"
+        )
     made_with = record_environment(cfg, folder, trainer, resumed=checkpoint is not None)
 
     seed_everything(streams.integer("training"))
@@ -74,6 +79,7 @@ def make_rows(cfg: RunConfig, method: Method, evaluation: Evaluation, made_with:
             run=run_directory(cfg).name,
             paper=cfg.paper,
             scale=cfg.scale,
+            recipe=recipe_hash(cfg),
             keys=plain_keys(cell_keys(cfg) | evaluation.keys | measurement.keys),
             seed=cfg.seed,
             metric=measurement.metric,

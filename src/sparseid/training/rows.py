@@ -23,6 +23,8 @@ class Row:
         Name of the run's folder.
     paper, scale
         The paper whose method was run, and at which scale.
+    recipe
+        Hash of all settings that change the numbers but the seed: rows with the same one may be averaged.
     keys
         Row and column keys of the paper's tables, for example ``{"domain": "digitcircle", "steps_above": 2}``.
     seed
@@ -44,6 +46,7 @@ class Row:
     run: str
     paper: str
     scale: str
+    recipe: str
     keys: dict[str, Key]
     seed: int
     metric: str

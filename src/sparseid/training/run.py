@@ -6,7 +6,6 @@ Importing this module loads no torch: asking for a run that is done answers at o
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import signal
 import threading
@@ -16,7 +15,8 @@ from pathlib import Path
 
 from sparseid.config.identity import run_directory
 from sparseid.config.schema import RunConfig
-from sparseid.training.errors import RunDiverged, RunError
+from sparseid.errors import InputError
+from sparseid.training.errors import RunDiverged, RunError, disk_full
 from sparseid.training.rows import write_rows
 from sparseid.training.run_folder import RunFolder
 
@@ -109,11 +109,14 @@ def end(folder: RunFolder, error: BaseException) -> None:
         state, message = "preempted", f"stopped from outside; {GO_ON}"
     elif isinstance(error, RunDiverged):
         state, message = "diverged", str(error)
-    elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+    elif disk_full(error):
         state = "failed"
-        message = f"no space left for {folder.path} ({error.strerror}); free some, then {GO_ON}: nothing saved is lost"
+        reason = error.strerror if isinstance(error, OSError) else error
+        message = f"no space left for {folder.path} ({reason}); free some, then {GO_ON}: nothing saved is lost"
+    elif isinstance(error, RunError | InputError):
+        state, message = "failed", str(error)
     else:
-        state, message = "failed", str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}"
+        state, message = "failed", f"{type(error).__name__}: {error}"
     with contextlib.suppress(OSError):  # on a full disk the old status stands
         folder.write_status(state, message)
     folder.log(f"{state}: {message}")
@@ -122,7 +125,7 @@ def end(folder: RunFolder, error: BaseException) -> None:
         raise KeyboardInterrupt(f"{folder.path}: {message}") from None
     if isinstance(error, RunDiverged):
         raise RunDiverged(f"{folder.path} has diverged: {message}") from None
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if disk_full(error):
         raise RunError(message) from error
 
 

@@ -119,12 +119,13 @@ class RunFolder:
         self.check_schema(cfg)
         try:
             self.checkpoints.mkdir(parents=True, exist_ok=True)
-            for leftover in [*self.path.glob(".*.tmp"), *self.checkpoints.glob(".*.tmp")]:
+            for leftover in self.path.rglob(".*.tmp"):
                 leftover.unlink()
             write_text(self.path / "config.yaml", yaml.safe_dump(dataclasses.asdict(cfg), sort_keys=False))
-        except PermissionError as error:
+        except OSError as error:
             raise RunError(
-                f"Cannot write to {self.path}: {error.strerror}. Give a writable folder with outputs=FOLDER."
+                f"Cannot write to {self.path}: {error.strerror}. Free some space if it is full, or give another folder "
+                "with outputs=FOLDER."
             ) from error
 
     def check_schema(self, cfg: RunConfig) -> None:
