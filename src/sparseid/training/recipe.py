@@ -44,7 +44,7 @@ def train_and_test(cfg: RunConfig, folder: RunFolder) -> list[Row]:
     trainer = build_trainer(cfg, folder)
     if cfg.scale == "paper" and trainer.strategy.root_device.type == "cpu":
         folder.say(
-            "scale=paper is meant for a GPU and trains on the CPU here: expect months instead of hours (lines below say "
+            "scale=paper is meant for a GPU and trains on the CPU here: expect months, not hours (lines below say "
             "how long); scale=small takes minutes"
         )
     made_with = record_environment(cfg, folder, trainer, resumed=checkpoint is not None)
