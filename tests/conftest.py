@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sparseid.papers.presets import preset_recipes
 from sparseid.training.rows import Row
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -59,6 +60,8 @@ def sparling_rows() -> Callable[..., list[Row]]:
             "exact_accuracy": lambda k: 85.0,
         }
         base = {"run": f"digitcircle-seed{seed}", "paper": "sparling", "scale": "small", "unit": "percent", "n": 1000}
+        scale = fields.get("scale", base["scale"])
+        base["recipe"] = next(iter(preset_recipes("digitcircle", scale)))
         base |= {"commit": "a" * 40, "dirty": False, "device": "cpu", "written": "2026-05-01T10:00:00+00:00", **fields}
         cell = {"domain": "digitcircle", "method": "sparling_mt", **(keys or {})}
         return [

@@ -1,3 +1,4 @@
+import copy
 import dataclasses
 import json
 import re
@@ -10,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparseid.config.compose import compose
-from sparseid.config.identity import cell_keys, run_directory, run_hash, run_name, semantic_settings, settings_hash
+from sparseid.config.identity import (
+    cell_keys,
+    recipe_hash,
+    run_directory,
+    run_hash,
+    run_name,
+    semantic_settings,
+    settings_hash,
+)
 
 SCALARS = st.one_of(
     st.integers(-(2**53), 2**53),
@@ -114,7 +123,29 @@ def test_hash_in_another_process(run):
 
 def test_semantic_settings_are_plain(run):
     assert json.loads(json.dumps(semantic_settings(run))) == semantic_settings(run)
-    assert set(semantic_settings(run)["trainer"]) == {"max_samples", "batch_size", "precision"}
+    assert set(semantic_settings(run)["trainer"]) == {"max_samples", "batch_size"}
+
+
+def test_fields_at_their_default_do_not_count(run):
+    """A later version may add a field with a default without making every earlier run a different one."""
+    settings = semantic_settings(run)
+    assert "precision" not in settings["trainer"]
+    assert "momentum" not in settings["method"].get("sparse", {})
+    run = copy.deepcopy(run)
+    run.trainer.precision = "bf16-mixed"
+    run.method.sparse.momentum = 0.2
+    changed = semantic_settings(run)
+    assert changed["trainer"]["precision"] == "bf16-mixed"
+    assert changed["method"]["sparse"] == {"momentum": 0.2}
+    assert settings_hash(changed) != settings_hash(settings)
+
+
+def test_seeds_of_a_cell_share_their_recipe(run):
+    run = copy.deepcopy(run)
+    recipe, name = recipe_hash(run), run_hash(run)
+    run.seed += 1
+    assert recipe_hash(run) == recipe
+    assert run_hash(run) != name
 
 
 def test_names_and_folder(run):

@@ -18,15 +18,26 @@ def semantic_settings(cfg: RunConfig) -> dict[str, Any]:
     """Return what changes the numbers of a run, as nested plain values.
 
     These are ``method``, ``data``, ``seed`` and the trainer fields whose metadata say so; not where the run writes,
-    what logs it, which preset asked for it, nor the devices it runs on.
+    what logs it, which preset asked for it, nor the devices it runs on. A field at its schema's default is left out, so
+    that a later version may add fields without making every earlier run a different one.
     """
-    marked = [field.name for field in dataclasses.fields(cfg.trainer) if field.metadata.get("semantic")]
+    return recipe_settings(cfg) | {"seed": cfg.seed}
+
+
+def recipe_settings(cfg: RunConfig) -> dict[str, Any]:
+    """Return the semantic settings that all seeds of a cell share: those of `semantic_settings` without the seed."""
+    marked = {field.name for field in dataclasses.fields(cfg.trainer) if field.metadata.get("semantic")}
+    trainer = _beyond_defaults(cfg.trainer)
     return {
-        "method": dataclasses.asdict(cfg.method),
-        "data": dataclasses.asdict(cfg.data),
-        "seed": cfg.seed,
-        "trainer": {name: getattr(cfg.trainer, name) for name in marked},
+        "method": _beyond_defaults(cfg.method) | {"name": cfg.method.name},
+        "data": _beyond_defaults(cfg.data) | {"name": cfg.data.name},
+        "trainer": {name: value for name, value in trainer.items() if name in marked},
     }
+
+
+def recipe_hash(cfg: RunConfig) -> str:
+    """Return the hash of `recipe_settings`: rows with the same one differ in their seed only."""
+    return settings_hash(recipe_settings(cfg))
 
 
 def run_hash(cfg: RunConfig) -> str:
@@ -65,6 +76,22 @@ def run_name(cfg: RunConfig) -> str:
 def run_directory(cfg: RunConfig) -> Path:
     """Return the folder of a run: ``<outputs>/<scale>/<paper>/<run name>``."""
     return Path(cfg.outputs) / cfg.scale / cfg.paper / run_name(cfg)
+
+
+def _beyond_defaults(node: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that differ from their default, nested ones likewise."""
+    settings = {}
+    for field in dataclasses.fields(node):
+        value = getattr(node, field.name)
+        if dataclasses.is_dataclass(value):
+            if inner := _beyond_defaults(value):
+                settings[field.name] = inner
+            continue
+        factory = field.default_factory
+        default = field.default if factory is dataclasses.MISSING else factory()
+        if value != default:
+            settings[field.name] = value
+    return settings
 
 
 def _canonical(value: Any) -> Any:

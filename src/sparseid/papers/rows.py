@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import fields
 
 import pandas as pd
 
 from sparseid.measurements import Key
+from sparseid.training.rows import Row
 
-COLUMNS = [
-    "run", "paper", "scale", "keys", "seed", "metric", "value", "unit", "n", "commit", "dirty", "device", "written",
-]  # fmt: skip
-"""Columns of a rows DataFrame: the fields of ``training.rows.Row``; ``keys`` holds dictionaries."""
+COLUMNS = [field.name for field in fields(Row)]
+"""Columns of a rows DataFrame; ``keys`` holds dictionaries."""
 
 
 def no_rows() -> pd.DataFrame:

@@ -118,7 +118,8 @@ def _other_settings(collection: Collection) -> list[str]:
     shown = {
         scale: frozenset().union(*(preset_recipes(name, scale) for name in ARTEFACTS)) for scale in set(rows["scale"])
     }
-    return sorted({row.run for row in rows.itertuples() if row.recipe not in shown[row.scale]})
+    named = zip(rows["run"], rows["recipe"], rows["scale"], strict=True)
+    return sorted({str(run) for run, recipe, scale in named if recipe not in shown[scale]})
 
 
 def _newest_pictures(collection: Collection, scale: str, report: Path) -> dict[str, Any] | None:

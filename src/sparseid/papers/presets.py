@@ -1,0 +1,29 @@
+"""Which rows an artefact may read: those made with the settings of its own preset."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pandas as pd
+
+
+@cache
+def preset_recipes(experiment: str, scale: str) -> frozenset[str]:
+    """Return the recipe hashes of the runs that a preset asks for at a scale.
+
+    The preset's own sweep is kept, except over seeds, which a recipe does not depend on.
+    """
+    from sparseid.config.identity import recipe_hash  # imports Hydra: only where rows are looked at
+    from sparseid.config.sweep import plan
+
+    planned = plan([f"experiment={experiment}", f"scale={scale}", "seed=0"])
+    return frozenset(recipe_hash(cell.run) for cell in planned.cells)
+
+
+def of_preset(rows: pd.DataFrame, experiment: str, scale: str) -> pd.DataFrame:
+    """Return the rows that were made at `scale` with the settings of the preset, whatever their seed.
+
+    Runs with other settings (``method.encoder.width=8``) keep their own tables and never slip into the artefact.
+    """
+    mine = rows[rows["scale"] == scale]
+    return mine[mine["recipe"].isin(preset_recipes(experiment, scale))] if len(mine) else mine
