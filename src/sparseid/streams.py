@@ -36,7 +36,7 @@ class Streams:
 
     Examples
     --------
-    >>> Streams(0).numpy("batches", 5).integers(10) == Streams(0).numpy("batches", 5).integers(10)
+    >>> bool(Streams(0).numpy("batches", 5).integers(10) == Streams(0).numpy("batches", 5).integers(10))
     True
     >>> Streams(0).integer("init") != Streams(0).integer("batches")
     True
