@@ -53,6 +53,9 @@ def message(*overrides):
         ("method.evaluation.items=0", "method.evaluation.items"),
         ("method.evaluation.decode_steps=5", "method.evaluation.decode_steps"),
         ("method.optimizer.lr=-1", "method.optimizer.lr"),
+        ("method.optimizer.betas=[0.9]", "method.optimizer.betas"),
+        ("method.optimizer.betas=[0.9,1.0]", "method.optimizer.betas"),
+        ("method.decoder.pool=21", "method.decoder.pool"),
     ],
 )
 def test_impossible_value_is_refused_and_blamed_on_the_override(override, key):

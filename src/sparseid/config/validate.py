@@ -112,6 +112,17 @@ def _sparling(run: RunConfig) -> Iterator[Problem]:
             "every attention head has the same width: make method.decoder.width a multiple of method.decoder.heads",
         )
 
+    if decoder.positions == "rows_lstm" and decoder.width % 2:
+        text = "the two directions of the LSTM share method.decoder.width: make it even"
+        yield Problem(("method.decoder.width", "method.decoder.positions"), text)
+    side = map_side(run)
+    if side and 1 <= side < decoder.pool:
+        text = f"the motif map is {side} cells wide, less than one pooling window: lower method.decoder.pool"
+        yield Problem(("method.decoder.pool", "method.encoder.stride", "data.canvas"), text)
+
+    betas = method.optimizer.betas
+    if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
+        yield Problem(("method.optimizer.betas",), "method.optimizer.betas must be two numbers in [0, 1)")
     yield from between(method.optimizer, "method.optimizer.", 0, math.inf, "lr", "warmup_steps", "clip_norm")
     yield from between(method.evaluation, "method.evaluation.", 1, math.inf, "items", "curve_items", "decode_steps")
     if method.evaluation.decode_steps <= getattr(run.data, "max_digits", 0):
@@ -135,9 +146,9 @@ def _density_schedule(run: RunConfig, start: float, minimum: float) -> Iterator[
     if run.trainer.batch_size > 0 and schedule.check_every % run.trainer.batch_size:
         text = f"validation comes between two batches: make {prefix}check_every a multiple of trainer.batch_size"
         yield Problem((f"{prefix}check_every", "trainer.batch_size"), text)
-    if run.method.encoder.stride < 1 or not hasattr(run.data, "canvas"):
+    side = map_side(run)
+    if side is None:
         return
-    side = math.ceil(run.data.canvas / run.method.encoder.stride)
     rows = run.trainer.batch_size * side**2
     if not run.method.sparse.accumulate_motifs and 0 < minimum * rows < 1:
         text = (
@@ -146,6 +157,13 @@ def _density_schedule(run: RunConfig, start: float, minimum: float) -> Iterator[
             "enlarge trainer.batch_size, or gather batches with method.sparse.accumulate_motifs=10"
         )
         yield Problem((f"{prefix}min_density", "trainer.batch_size", "method.encoder.stride", "data.canvas"), text)
+
+
+def map_side(run: RunConfig) -> int | None:
+    """Return the side of the motif map in cells; None where data or stride do not say."""
+    if run.method.encoder.stride < 1 or not hasattr(run.data, "canvas"):
+        return None
+    return math.ceil(run.data.canvas / run.method.encoder.stride)
 
 
 CHECKS: dict[type, Callable[[RunConfig], Iterator[Problem]]] = {
