@@ -54,7 +54,7 @@ def message(*overrides):
         ("method.evaluation.decode_steps=5", "method.evaluation.decode_steps"),
         ("method.optimizer.lr=-1", "method.optimizer.lr"),
         ("method.optimizer.betas=[0.9]", "method.optimizer.betas"),
-        ("method.optimizer.betas=[0.9,1.0]", "method.optimizer.betas"),
+        ("method.optimizer.betas=[1.0]", "method.optimizer.betas"),
         ("method.decoder.pool=21", "method.decoder.pool"),
     ],
 )
