@@ -39,6 +39,12 @@ def replace_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
         raise
 
 
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files that a killed process left in `folder` and below; for its only writer."""
+    for leftover in folder.rglob(".*.tmp"):
+        leftover.unlink(missing_ok=True)
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)

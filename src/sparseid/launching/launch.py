@@ -28,12 +28,14 @@ def launch(planned: Plan, configs: Path) -> list[Outcome]:
     if len(planned.cells) > 1:
         print(f"{len(planned.cells)} runs over {', '.join(planned.swept)}", flush=True)
     with initialize_config_dir(str(configs), job_name="sparseid", version_base="1.3"):
-        launcher = Plugins.instance().instantiate_launcher(
-            hydra_context=HydraContext(config_loader=GlobalHydra.instance().config_loader(), callbacks=Callbacks()),
-            task_function=task,
-            config=planned.tree,
-        )
-        returns: Sequence[JobReturn] = launcher.launch([cell.overrides for cell in planned.cells], initial_job_idx=0)
+        loader = GlobalHydra.instance().config_loader()
+    # outside of the context, so that a run may compose configurations of its own
+    launcher = Plugins.instance().instantiate_launcher(
+        hydra_context=HydraContext(config_loader=loader, callbacks=Callbacks()),
+        task_function=task,
+        config=planned.tree,
+    )
+    returns: Sequence[JobReturn] = launcher.launch([cell.overrides for cell in planned.cells], initial_job_idx=0)
     return [job.return_value for job in returns]
 
 

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from sparseid.files import remove_leftovers
 from sparseid.papers.claims import ClaimResult
 from sparseid.papers.names import written
 from sparseid.papers.presets import of_preset
@@ -55,6 +56,7 @@ def finish_run(folder: Path) -> None:
     folder = Path(folder)
     outputs, (scale, paper) = folder.parents[2], folder.parts[-3:-1]
     rows = newest(rows_frame(read_rows(folder / RESULT)))
+    remove_leftovers(folder)
     for name, figure in run_figures(paper, rows, _arrays(folder), scale).items():
         save_figure(figure, folder / "figures", name)
     console = _console()

@@ -17,7 +17,7 @@ import yaml
 from filelock import FileLock, Timeout
 
 from sparseid.config.schema import RunConfig
-from sparseid.files import write_json, write_text
+from sparseid.files import remove_leftovers, write_json, write_text
 from sparseid.training.errors import RunBusy, RunError
 
 STATES = ("planned", "running", "done", "failed", "preempted", "diverged")
@@ -119,8 +119,7 @@ class RunFolder:
         self.check_schema(cfg)
         try:
             self.checkpoints.mkdir(parents=True, exist_ok=True)
-            for leftover in self.path.rglob(".*.tmp"):
-                leftover.unlink()
+            remove_leftovers(self.path)
             write_text(self.path / "config.yaml", yaml.safe_dump(dataclasses.asdict(cfg), sort_keys=False))
         except OSError as error:
             raise RunError(
