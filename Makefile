@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint report bench clean
+.PHONY: help setup demo test report keep bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
@@ -33,6 +33,9 @@ test: setup  ## lint, types and all tests
 
 report: setup  ## tables, figures and verdicts from whatever has finished, as outputs/report/index.html
 	@$(BIN)/python scripts/report.py
+
+keep: setup  ## copy the rows of finished, clean runs at SCALE into the package, to be committed
+	@$(BIN)/python scripts/keep.py $(SCALE)
 
 bench: setup  ## speed: generator, threshold update, where a training step's time goes (outputs/bench)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'

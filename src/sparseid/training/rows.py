@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from sparseid.files import write_json
+from sparseid.files import write_text
 from sparseid.measurements import Key
 from sparseid.training.errors import RunError
 
@@ -80,8 +80,9 @@ def plain_keys(keys: dict[str, Any]) -> dict[str, Key]:
 
 
 def write_rows(path: Path, rows: list[Row]) -> None:
-    """Replace `path` by the rows as JSON, atomically."""
-    write_json(path, {"rows": [asdict(row) for row in rows]})
+    """Replace `path` by the rows as JSON, one row a line, atomically."""
+    lines = ",\n".join(json.dumps(asdict(row), allow_nan=False) for row in rows)
+    write_text(path, f'{{"rows": [\n{lines}\n]}}\n')
 
 
 def read_rows(path: Path) -> list[Row]:
