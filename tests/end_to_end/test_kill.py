@@ -1,0 +1,58 @@
+"""``kill -9`` at ten moments of a smoke run, each followed by the same command: the rows of an undisturbed run."""
+
+import random
+import signal
+import time
+
+import pytest
+
+
+def state(smoke):
+    path = smoke.folder / "status.json"
+    return path.read_text() if path.exists() else ""
+
+
+def fresh(path, since):
+    """Whether a file was written by the present process."""
+    return path.exists() and path.stat().st_mtime >= since
+
+
+MOMENTS = [
+    ("composing the configuration", lambda smoke, since: True, 0.4),
+    ("importing torch", lambda smoke, since: "running" in state(smoke), 2.0),
+    ("first steps", lambda smoke, since: fresh(smoke.folder / "environment.json", since), 0.3),
+    ("first validation", lambda smoke, since: any(smoke.folder.glob("checkpoints/milestones/*")), 0.0),
+    ("writing a checkpoint", lambda smoke, since: any(smoke.folder.glob("checkpoints/.*.tmp")), 0.0),
+    ("just written", lambda smoke, since: fresh(smoke.folder / "checkpoints/last.ckpt", since), 0.0),
+    ("second density", lambda smoke, since: (smoke.folder / "checkpoints/milestones/density-01.ckpt").exists(), 0.3),
+    ("testing", lambda smoke, since: (smoke.folder / "checkpoints/milestones/density-02.ckpt").exists(), 0.2),
+    ("writing rows", lambda smoke, since: fresh(smoke.folder / "arrays.npz", since), 0.0),
+    ("reporting", lambda smoke, since: '"done"' in state(smoke), 1.5),
+]
+"""Where the process is killed: as soon as something is so, and at random up to some seconds later."""
+
+
+def kill(smoke, reached, delay):
+    """Start the command and kill it `delay` seconds after `reached`; return whether it was killed while running."""
+    since = time.time()
+    process = smoke.start()
+    while process.poll() is None and not reached(smoke, since):
+        time.sleep(0.001)
+    time.sleep(delay)
+    process.kill()
+    process.communicate()
+    return process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.slow
+def test_ten_kills_leave_the_rows_of_an_undisturbed_run(smoke, undisturbed):
+    draw = random.Random(0)
+    for name, reached, within in MOMENTS:
+        assert kill(smoke, reached, draw.uniform(0, within)), f"had ended before it could be killed: {name}"
+    code, said = smoke.run()
+    assert code == 0, said
+    assert "is done" in said  # the last kill came after the rows ...
+    assert "Report:" in said  # ... so that only the report was left to make
+    assert smoke.numbers() == undisturbed.numbers()
+    assert smoke.files() == undisturbed.files()
+    assert smoke.run() == (0, f"{smoke.folder.name} is done: {smoke.folder} (force=true makes it again)\n")
