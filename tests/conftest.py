@@ -1,6 +1,7 @@
-"""Where test arrays come from, and rows such as a Sparling run writes."""
+"""Where test arrays come from, programs that tests need, and rows such as a Sparling run writes."""
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -43,6 +44,25 @@ def shared_arrays() -> Callable[[str], Arrays]:
         pytest.skip(f"{name}.npz is not in {' or '.join(map(str, places))}")
 
     return load
+
+
+@pytest.fixture(scope="session")
+def require_program() -> Callable[[str], str]:
+    """Return the path of an installed program; without it skip the test, or fail it where it must be there.
+
+    ``$SPARSEID_REQUIRE`` lists programs that must be there, separated by commas or spaces: ``.ci/run`` sets it to what
+    it installs, so that no test is skipped there unnoticed.
+    """
+
+    def find(name: str) -> str:
+        path = shutil.which(name)
+        if path is not None:
+            return path
+        if name in os.environ.get("SPARSEID_REQUIRE", "").replace(",", " ").split():
+            pytest.fail(f"{name} is not installed, but SPARSEID_REQUIRE says that it must be")
+        pytest.skip(f"{name} is not installed")
+
+    return find
 
 
 @pytest.fixture

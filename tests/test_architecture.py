@@ -1,0 +1,38 @@
+"""The layout that src/sparseid/README.md describes: who imports whom, how long files are, what starts without torch."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
+
+PROJECT = Path(__file__).resolve().parents[1]
+SOURCES = sorted((PROJECT / "src").rglob("*.py"))
+LONGEST = 350
+"""Lines of a file; a longer one has more than one job."""
+
+
+def test_imports_keep_the_contracts(tmp_path, capsys):
+    status = lint_imports(str(PROJECT / "pyproject.toml"), cache_dir=str(tmp_path), no_logo=True)
+    assert status == EXIT_STATUS_SUCCESS, capsys.readouterr().out
+
+
+def test_files_have_one_job():
+    lengths = {str(path.relative_to(PROJECT)): len(path.read_text().splitlines()) for path in SOURCES}
+    assert lengths
+    assert {path: length for path, length in lengths.items() if length >= LONGEST} == {}
+
+
+@pytest.mark.parametrize(
+    "modules",
+    [
+        "sparseid.launching.main, sparseid.launching.cell, sparseid.launching.launch, sparseid.launching.show",
+        "sparseid.config.sweep, sparseid.config.stored, sparseid.config.validate, sparseid.config.identity",
+        "sparseid.training.run, sparseid.data.digit_circle.generator, sparseid.reporting.summary",
+    ],
+)
+def test_what_answers_at_once_loads_no_torch(modules):
+    code = f"import sys, {modules}; print([name for name in ('torch', 'pytorch_lightning') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
