@@ -90,6 +90,9 @@ def test_progress_line(monkeypatch):
     now[0] = 161.0
     progress.on_validation_batch_end(trainer, MODULE)
     assert "0 samples/s, loss 0.125, at most ? left" in lines[1]
+    progress.curves.loss, trainer.global_step, now[0] = math.nan, 311, 201.0  # before the first point of the curve
+    progress.on_train_batch_end(trainer, MODULE)
+    assert "samples, 2.5 samples/s, at most 7:39:20 left" in lines[2]
 
 
 def test_clock():

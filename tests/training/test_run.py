@@ -1,5 +1,6 @@
 """The run contract: states, locks, damaged files, full disks, forced runs."""
 
+import dataclasses
 import errno
 import json
 import re
@@ -105,6 +106,13 @@ def test_done_is_done(tmp_path, capsys, monkeypatch):
 def test_asking_loads_no_torch():
     code = "import sys, sparseid.training.run; sys.exit('torch' in sys.modules or 'hydra' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_paper_scale_on_a_cpu_says_what_it_costs(tmp_path, capsys):
+    execute(toy.toy_config(tmp_path, **SHORT))
+    assert "GPU" not in capsys.readouterr().out
+    execute(dataclasses.replace(toy.toy_config(tmp_path / "paper", **SHORT), scale="paper"))
+    assert "scale=paper is meant for a GPU and trains on the CPU here: expect months" in capsys.readouterr().out
 
 
 # Two processes
