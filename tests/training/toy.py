@@ -198,8 +198,9 @@ def directory(cfg) -> Path:
 
 
 def results(folder: Path) -> tuple:
-    """Everything of a run that must not depend on interruptions."""
-    rows = [dataclasses.replace(row, written="", commit="", dirty=False) for row in read_rows(folder / "result.json")]
+    """Everything of a run that must not depend on interruptions; the recipe names what interrupts the toy."""
+    passing = {"written": "", "commit": "", "dirty": False, "recipe": ""}
+    rows = [dataclasses.replace(row, **passing) for row in read_rows(folder / "result.json")]
     weights = load(folder / "checkpoints" / "last.ckpt")["state_dict"]
     return (
         rows,
