@@ -37,7 +37,7 @@ def test_compact_glyphs_are_all_different():
     glyphs = read_glyphs("compact")
     assert len(glyphs) == 10
     assert (glyphs.shapes == [9, 7]).all()
-    assert closest_pair_distance(glyphs) >= 5
+    assert closest_pair_distance(glyphs) >= 8  # half the mean ink, as in the published set
 
 
 def test_a_glyph_file_is_read(tmp_path):
