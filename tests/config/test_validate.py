@@ -81,11 +81,12 @@ def test_all_problems_are_listed_at_once():
 
 
 def test_density_below_one_position_says_what_to_do():
-    text = message("method.schedule.min_density=1e-5")
+    batch = "trainer.batch_size=64"  # a map of 20 x 20 positions
+    text = message("method.schedule.min_density=1e-5", batch)
     assert "25600 positions" in text
     assert "min_density to 3.91e-05 or more" in text
-    compose(["method.schedule.min_density=1e-5", "method.sparse.accumulate_motifs=10"])
-    compose(["method.schedule.min_density=4e-5"])
+    compose(["method.schedule.min_density=1e-5", "method.sparse.accumulate_motifs=10", batch])
+    compose(["method.schedule.min_density=4e-5", batch])
 
 
 def test_own_glyph_file_is_measured(tmp_path):
@@ -98,5 +99,6 @@ def test_own_glyph_file_is_measured(tmp_path):
 
 
 def test_fewer_samples_than_one_batch():
-    assert "not even one batch would be trained" in message("trainer.max_samples=63")
-    compose(["trainer.max_samples=64"])
+    batch = "trainer.batch_size=64"
+    assert "not even one batch would be trained" in message("trainer.max_samples=63", batch)
+    compose(["trainer.max_samples=64", batch])
