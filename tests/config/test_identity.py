@@ -140,6 +140,20 @@ def test_fields_at_their_default_do_not_count(run):
     assert settings_hash(changed) != settings_hash(settings)
 
 
+def test_a_file_counts_by_its_content(run, tmp_path):
+    run = copy.deepcopy(run)
+    path = tmp_path / "glyphs.txt"
+    path.write_text("one")
+    run.data.glyphs = str(path)
+    first = run_hash(run)
+    moved = tmp_path / "moved.txt"
+    moved.write_text("one")
+    run.data.glyphs = str(moved)
+    assert run_hash(run) == first
+    moved.write_text("two")
+    assert run_hash(run) != first
+
+
 def test_seeds_of_a_cell_share_their_recipe(run):
     run = copy.deepcopy(run)
     recipe, name = recipe_hash(run), run_hash(run)

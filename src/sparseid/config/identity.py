@@ -83,6 +83,8 @@ def _beyond_defaults(node: Any) -> dict[str, Any]:
     settings = {}
     for field in dataclasses.fields(node):
         value = getattr(node, field.name)
+        if field.metadata.get("file") and Path(value).is_file():  # what the file says counts, not where it lies
+            value = hashlib.sha256(Path(value).read_bytes()).hexdigest()
         if dataclasses.is_dataclass(value):
             if inner := _beyond_defaults(value):
                 settings[field.name] = inner

@@ -17,6 +17,9 @@ SCHEMA_VERSION = 1
 SEMANTIC = {"semantic": True}
 """Metadata of a trainer field that changes the numbers of a run and so belongs to its identity."""
 
+FILE = {"file": True}
+"""Metadata of a field that may name a file: a run's identity counts the file's content, not its path."""
+
 
 @dataclass
 class TrainerConfig:
@@ -157,7 +160,7 @@ class DigitCircleConfig:
     """DigitCircle images: noisy digits on a circle, labelled counter-clockwise from the smallest."""
 
     name: str = "digit_circle"
-    glyphs: str = MISSING
+    glyphs: str = field(default=MISSING, metadata=FILE)
     """Glyph set: tall (12-row boxes, the published statistics), compact (9x7 boxes) or a path to a glyph file."""
     canvas: int = MISSING
     """Image side, pixels."""

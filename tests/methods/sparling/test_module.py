@@ -78,6 +78,8 @@ def test_density_is_cut_when_accuracy_exceeds_the_target_and_training_ends_after
     assert callback.milestones == [None, "density-00", None, "density-01"]
     assert callback.densities == pytest.approx([0.12] * 4 + [0.09] * 4)
     assert trainer.global_step == 8
+    assert trainer.callback_metrics["val_exact_accuracy"] == pytest.approx(0.8)
+    assert trainer.callback_metrics["val_density"] == pytest.approx(0.09)
     assert module.adaptive_density.schedule.finished
     assert [row[0] for row in module.adaptive_density.trace] == [64, 128, 192, 256]
     assert [row[1] for row in module.adaptive_density.trace] == pytest.approx([0.12, 0.12, 0.09, 0.09])

@@ -153,6 +153,11 @@ class SparlingModule(LightningModule):
         """Exact-match accuracy of the validation that just ended, in [0, 1]."""
         return float(self._right) / self._checked
 
+    def on_validation_epoch_end(self) -> None:
+        """Log what the schedule went by; the adaptive density, a callback, has decided by now."""
+        density, target, accuracy = self.adaptive_density.trace[-1][1:]
+        self.log_dict({"val_exact_accuracy": accuracy, "val_target": target, "val_density": density})
+
     def on_validation_end(self) -> None:
         """Let the schedule's density take effect, now that a milestone has been saved with the one before."""
         self.sparse.density = self.adaptive_density.schedule.density
