@@ -156,7 +156,8 @@ class SparlingModule(LightningModule):
     def on_validation_epoch_end(self) -> None:
         """Log what the schedule went by; the adaptive density, a callback, has decided by now."""
         density, target, accuracy = self.adaptive_density.trace[-1][1:]
-        self.log_dict({"val_exact_accuracy": accuracy, "val_target": target, "val_density": density})
+        values = {"val_exact_accuracy": accuracy, "val_target": target, "val_density": density}
+        self.log_dict(values, rank_zero_only=True)  # the same in all processes
 
     def on_validation_end(self) -> None:
         """Let the schedule's density take effect, now that a milestone has been saved with the one before."""
