@@ -116,6 +116,10 @@ class DensityScheduleConfig:
     """Training samples between validations."""
     check_items: int = MISSING
     """Validation items of one check."""
+    restart_after: int = 0
+    """Training samples after which a start that has not reached restart_below is given up for a new one; 0 is never."""
+    restart_below: float = 0.5
+    """Validation accuracy that a start must have reached by then."""
 
 
 @dataclass

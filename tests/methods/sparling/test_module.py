@@ -85,6 +85,36 @@ def test_density_is_cut_when_accuracy_exceeds_the_target_and_training_ends_after
     assert [row[1] for row in module.adaptive_density.trace] == pytest.approx([0.12, 0.12, 0.09, 0.09])
 
 
+def test_a_restart_begins_with_new_weights_and_a_warm_up():
+    _, data, module = built(
+        "scale=smoke",
+        "method.schedule.check_every=64",
+        "method.schedule.target_fall_per_sample=1e-6",
+        "method.schedule.restart_after=128",
+        "method.optimizer.warmup_steps=4",
+        "seed=3",
+    )
+    _, _, twin = built("scale=smoke", "seed=3")
+    twin.trainer = type("Trainer", (), {"optimizers": []})()
+    torch.manual_seed(99)  # the second start does not depend on the global generator
+    twin.restart(2)
+    seen = []
+
+    class Watch(Scripted):
+        def on_train_batch_start(self, trainer, pl_module, batch, batch_idx):
+            super().on_train_batch_start(trainer, pl_module, batch, batch_idx)
+            optimizer = trainer.optimizers[0]
+            same = all(torch.equal(a, b) for a, b in zip(pl_module.parameters(), twin.parameters(), strict=True))
+            seen.append((trainer.global_step, same, optimizer.param_groups[0]["lr"] / 2e-3, len(optimizer.state)))
+
+    fit(module, data, Watch(module, [0.1] * 9), steps=6)
+    assert [same for _, same, _, _ in seen] == [False] * 4 + [True, False]
+    assert [lr for _, _, lr, _ in seen[:4]] == pytest.approx([0.25, 0.5, 0.75, 1.0])
+    assert seen[4][3] == 0, "the optimiser has forgotten the first start"
+    assert [lr for _, _, lr, _ in seen[4:]] == pytest.approx([0.25, 0.5])
+    assert module.adaptive_density.schedule.starts == 2
+
+
 def test_evaluations_count_cuts_above_the_last(tmp_path):
     _, _, module = built("scale=smoke")
     folder = tmp_path / "checkpoints" / "milestones"

@@ -56,3 +56,20 @@ def test_state_survives_a_checkpoint():
     twin = DensitySchedule(0.9, 0.1, 0.75, 0.01)
     twin.load_state_dict(schedule.state_dict())
     assert twin == schedule
+
+
+def test_a_start_that_stays_on_the_plateau_is_given_up():
+    schedule = DensitySchedule(0.5, 0.1, 0.75, 1e-4, restart_after=100, restart_below=0.5)
+    for samples, accuracy, restarts in [(50, 0.1, False), (100, 0.6, False), (150, 0.4, True), (200, 0.4, False)]:
+        schedule.check(samples, accuracy)
+        assert schedule.restart(accuracy) == restarts
+    assert (schedule.starts, schedule.started) == (2, 150)
+    assert schedule.target == pytest.approx(1 - 50e-4)  # fell from 1 again since the second start
+    assert schedule.check(250, 0.999)
+    assert not schedule.restart(0.1), "once the density has been cut a start is never given up"
+
+
+def test_published_schedule_never_restarts():
+    schedule = DensitySchedule(0.5, 0.1, 0.75, 1e-7)
+    schedule.check(10**6, 0.0)
+    assert not schedule.restart(0.0)

@@ -33,10 +33,12 @@ class AdaptiveDensity(Callback):
         samples = trainer.global_step * module.batch_size
         reached = schedule.check(samples, accuracy)
         self.trace.append([samples, density, schedule.target, accuracy])
+        if schedule.restart(accuracy):
+            module.restart(schedule.starts)
         module.milestone = f"density-{cuts:02d}" if reached else None
         module.progress_note = (
             f"density {schedule.density / schedule.min_density:.3g}x the minimum, exact {accuracy:.3f}, "
-            f"target {schedule.target:.3f}"
+            f"target {schedule.target:.3f}" + (f", start {schedule.starts}" if schedule.starts > 1 else "")
         )
         if schedule.finished:
             trainer.should_stop = True

@@ -20,6 +20,7 @@ from sparseid.methods.sparling.schedule import DensitySchedule
 from sparseid.methods.sparling.sparse_layer import SparseLayer
 from sparseid.metrics.edit_distance import cut_at_end, edit_distances, exact_match, without_padding
 from sparseid.metrics.motifs import MotifCounts, boxes_in_cells, motif_errors
+from sparseid.streams import Streams
 
 if TYPE_CHECKING:
     from sparseid.config.schema import OptimizerConfig, RunConfig, SparlingConfig
@@ -43,6 +44,8 @@ class SparlingModule(LightningModule):
         Channels of the inputs.
     batch_size
         Training items per step, for counting samples.
+    seed
+        Seed of the weights of a second start; those of the first come from the global generator.
 
     Attributes
     ----------
@@ -57,9 +60,16 @@ class SparlingModule(LightningModule):
     """
 
     def __init__(
-        self, method: SparlingConfig, symbols: int, spatial: tuple[int, int], in_channels: int, batch_size: int
+        self,
+        method: SparlingConfig,
+        symbols: int,
+        spatial: tuple[int, int],
+        in_channels: int,
+        batch_size: int,
+        seed: int = 0,
     ) -> None:
         super().__init__()
+        self.streams = Streams(seed)
         encoder, sparse, decoder, schedule = method.encoder, method.sparse, method.decoder, method.schedule
         self.batch_size = batch_size
         self.symbols, self.vocabulary = symbols, symbols + 2
@@ -94,9 +104,15 @@ class SparlingModule(LightningModule):
         )
         self.adaptive_density = AdaptiveDensity(
             DensitySchedule(
-                schedule.start_density, schedule.min_density, schedule.cut_factor, schedule.target_fall_per_sample
+                schedule.start_density,
+                schedule.min_density,
+                schedule.cut_factor,
+                schedule.target_fall_per_sample,
+                restart_after=schedule.restart_after,
+                restart_below=schedule.restart_below,
             )
         )
+        self._fresh = lambda: SparlingModule(method, symbols, spatial, in_channels, batch_size, seed)
         self.milestone: str | None = None
         self.progress_note = ""
         self.measurements: list[Measurement] = []
@@ -105,7 +121,7 @@ class SparlingModule(LightningModule):
     @classmethod
     def from_config(cls, cfg: RunConfig, data: Any) -> SparlingModule:
         """Build the module of a run for the data module `data` (its symbols, spatial and in_channels)."""
-        return cls(cfg.method, data.symbols, data.spatial, data.in_channels, cfg.trainer.batch_size)
+        return cls(cfg.method, data.symbols, data.spatial, data.in_channels, cfg.trainer.batch_size, cfg.seed)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Map inputs (N, in_channels, H, W) to motif maps (N, symbols, cells high, cells wide), mostly zero."""
@@ -122,8 +138,12 @@ class SparlingModule(LightningModule):
         config = self.optimizer_config
         beta1, beta2 = config.betas
         adam = torch.optim.Adam(self.parameters(), lr=config.lr, betas=(beta1, beta2), foreach=True)
-        warmup = max(config.warmup_steps, 1)
-        schedule = torch.optim.lr_scheduler.LambdaLR(adam, lambda step: min(1.0, (step + 1) / warmup))
+        warmup, density = max(config.warmup_steps, 1), self.adaptive_density.schedule
+
+        def warm(step: int) -> float:
+            return min(1.0, (step - density.started // self.batch_size + 1) / warmup)
+
+        schedule = torch.optim.lr_scheduler.LambdaLR(adam, warm)
         return {"optimizer": adam, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
     def configure_gradient_clipping(self, optimizer: torch.optim.Optimizer, *_: Any, **__: Any) -> None:
@@ -135,6 +155,16 @@ class SparlingModule(LightningModule):
         """Return the cross-entropy of the label under teacher forcing."""
         inputs, targets = teacher_forcing(batch.labels, self.vocabulary)
         return sequence_cross_entropy(self.decoder(self(batch.inputs), inputs), targets)
+
+    def restart(self, start: int) -> None:
+        """Begin again with new weights, those of start number `start` of this seed, and an optimiser without memory."""
+        with torch.random.fork_rng():
+            torch.manual_seed(self.streams.integer("init", start))
+            self.load_state_dict(self._fresh().state_dict())
+        for optimizer in self.trainer.optimizers:
+            optimizer.state.clear()
+            for group in optimizer.param_groups:
+                group["lr"] = group["initial_lr"] / max(self.optimizer_config.warmup_steps, 1)
 
     # validation
 

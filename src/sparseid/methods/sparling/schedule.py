@@ -29,6 +29,10 @@ class DensitySchedule:
         Cuts so far.
     finished
         True once the accuracy exceeded the target at the last density above the minimum.
+    restart_after, restart_below
+        A start that has made no cut and is below this accuracy after so many samples is given up (0 samples: never).
+    started, starts
+        Samples at which the present start began, and starts so far.
     """
 
     density: float
@@ -39,6 +43,10 @@ class DensitySchedule:
     samples: int = 0
     cuts: int = 0
     finished: bool = False
+    restart_after: int = 0
+    restart_below: float = 0.0
+    started: int = 0
+    starts: int = 1
 
     def check(self, samples: int, accuracy: float) -> bool:
         """Take the accuracy after `samples` training samples; return whether it exceeded the target.
@@ -59,6 +67,24 @@ class DensitySchedule:
                 self.density *= self.cut_factor
                 self.cuts += 1
         return reached
+
+    def restart(self, accuracy: float) -> bool:
+        """Return whether the present start should be given up after a check; the schedule then begins anew.
+
+        Not in the paper: some small networks stay for good on a plateau where the symbols are right and their order
+        is not. The rule looks at validation accuracy only.
+        """
+        lasted = self.samples - self.started
+        if (
+            not self.restart_after
+            or self.cuts
+            or self.finished
+            or lasted < self.restart_after
+            or accuracy >= self.restart_below
+        ):
+            return False
+        self.target, self.started, self.starts = 1.0, self.samples, self.starts + 1
+        return True
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state as plain numbers."""
