@@ -112,6 +112,8 @@ class DensityScheduleConfig:
     cut_factor: float = MISSING
     target_fall_per_sample: float = MISSING
     """Fall of the accuracy target per training sample."""
+    min_target: float = 0.0
+    """The accuracy target does not fall below this: a density is passed only with an accuracy above it."""
     check_every: int = MISSING
     """Training samples between validations."""
     check_items: int = MISSING

@@ -139,7 +139,7 @@ def _density_schedule(run: RunConfig, start: float, minimum: float) -> Iterator[
     yield from between(schedule, prefix, 0, math.inf, "target_fall_per_sample")
     yield from between(schedule, prefix, 1, math.inf, "check_every", "check_items")
     yield from between(schedule, prefix, 0, math.inf, "restart_after")
-    yield from between(schedule, prefix, 0, 1, "restart_below")
+    yield from between(schedule, prefix, 0, 1, "min_target", "restart_below")
     if start < minimum:
         yield Problem(
             (f"{prefix}start_density", f"{prefix}min_density"),

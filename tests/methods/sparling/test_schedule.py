@@ -12,6 +12,7 @@ def test_schedule_equals_the_peer(fixture_arrays, run):
     schedule = DensitySchedule(
         density=1 - float(get("start_sparsity")),
         min_density=0.0,  # the peer has no last density
+        min_target=float(get("opt_minimal_threshold")),
         cut_factor=float(get("opt_information_multiplier")),
         target_fall_per_sample=float(get("opt_threshold_decrease_per_iter")),
         target=float(get("opt_initial_threshold")),
@@ -67,6 +68,15 @@ def test_a_start_that_stays_on_the_plateau_is_given_up():
     assert schedule.target == pytest.approx(1 - 50e-4)  # fell from 1 again since the second start
     assert schedule.check(250, 0.999)
     assert not schedule.restart(0.1), "once the density has been cut a start is never given up"
+
+
+def test_target_stops_falling_at_its_minimum():
+    schedule = DensitySchedule(0.5, 0.1, 0.75, 0.01, min_target=0.8)
+    assert not schedule.check(1000, 0.79)
+    assert schedule.target == 0.8
+    assert not schedule.check(2000, 0.8)
+    assert schedule.check(3000, 0.81)
+    assert schedule.target == 0.81
 
 
 def test_published_schedule_never_restarts():

@@ -108,6 +108,7 @@ class SparlingModule(LightningModule):
                 schedule.min_density,
                 schedule.cut_factor,
                 schedule.target_fall_per_sample,
+                min_target=schedule.min_target,
                 restart_after=schedule.restart_after,
                 restart_below=schedule.restart_below,
             )

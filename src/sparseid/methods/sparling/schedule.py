@@ -29,6 +29,8 @@ class DensitySchedule:
         Cuts so far.
     finished
         True once the accuracy exceeded the target at the last density above the minimum.
+    min_target
+        The target does not fall below this (published: 0).
     restart_after, restart_below
         A start that has made no cut and is below this accuracy after so many samples is given up (0 samples: never).
     started, starts
@@ -43,6 +45,7 @@ class DensitySchedule:
     samples: int = 0
     cuts: int = 0
     finished: bool = False
+    min_target: float = 0.0
     restart_after: int = 0
     restart_below: float = 0.0
     started: int = 0
@@ -51,12 +54,13 @@ class DensitySchedule:
     def check(self, samples: int, accuracy: float) -> bool:
         """Take the accuracy after `samples` training samples; return whether it exceeded the target.
 
-        The target first falls by rate x samples since the last check (not below 0); if the accuracy is strictly above
-        it, the density is cut and the target becomes that accuracy. The cut that would go below ``min_density`` is
-        not made: the schedule is finished instead, with the weights of this moment belonging to the last density.
+        The target first falls by rate x samples since the last check (not below its minimum); if the accuracy is
+        strictly above it, the density is cut and the target becomes that accuracy. The cut that would go below
+        ``min_density`` is not made: the schedule is finished instead, and the weights of this moment belong to the
+        last density.
         """
         fall = self.target_fall_per_sample * (samples - self.samples)
-        self.target = min(max(self.target - fall, 0.0), 1.0)
+        self.target = min(max(self.target - fall, self.min_target), 1.0)
         self.samples = samples
         reached = accuracy > self.target
         if reached:
