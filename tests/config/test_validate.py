@@ -53,6 +53,8 @@ def message(*overrides):
         ("method.evaluation.items=0", "method.evaluation.items"),
         ("method.evaluation.decode_steps=5", "method.evaluation.decode_steps"),
         ("method.optimizer.lr=-1", "method.optimizer.lr"),
+        ("method.optimizer.lr=inf", "method.optimizer.lr"),
+        ("trainer.save_every_s=inf", "trainer.save_every_s"),
         ("method.optimizer.betas=[0.9]", "method.optimizer.betas"),
         ("method.optimizer.betas=[1.0]", "method.optimizer.betas"),
         ("method.decoder.pool=21", "method.decoder.pool"),

@@ -44,7 +44,7 @@ def between(
     """Yield the fields of `settings` outside [low, high], or outside (low, high); NaN is always outside."""
     for name in names:
         value = getattr(settings, name)
-        if not (low < value < high if open_ends else low <= value <= high):
+        if not (low < value < high if open_ends else low <= value <= high) or math.isinf(value):
             bounds = (
                 f"at least {low}"
                 if high == math.inf and not open_ends

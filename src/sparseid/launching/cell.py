@@ -64,7 +64,7 @@ def run_cell(cfg: RunConfig) -> Outcome:
 
         finish_run(folder)
     except Exception as error:
-        print(f"{name} is trained and its rows are safe in {folder}; only its report failed.", flush=True)
+        print(f"{name} is trained, but its report could not be made from {folder}.", flush=True)
         return _failed(name, folder, error)
     return Outcome(name, folder)
 

@@ -31,7 +31,7 @@ any key of the configuration can be set: KEY=VALUE, for example method.optimizer
   --cfg job           print the configuration that would be run, and run nothing
   --help              this page
 
-exit code: 0 done, 1 a run failed, 2 the configuration cannot be run
+exit code: 0 done, 1 a run failed, 2 the configuration cannot be run, 130 interrupted (143 by SIGTERM); both go on
 """
 
 

@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
     Returns
     -------
     int
-        0 if every run is done, 1 if a run failed, 2 if the configuration cannot be run.
+        0 if every run is done, 1 if a run failed, 2 if the configuration cannot be run, 130 if it was interrupted.
     """
     try:
         arguments = _parser().parse_intermixed_args(argv)

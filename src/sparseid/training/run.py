@@ -22,6 +22,9 @@ from sparseid.training.run_folder import RunFolder
 
 GO_ON = "run the same command to go on"
 
+TERMINATED = 128 + signal.SIGTERM
+"""Exit code of a run that SIGTERM stopped."""
+
 
 def execute(cfg: RunConfig) -> Path:
     """Make one run, or go on with it, or say that it is done.
@@ -101,7 +104,7 @@ def end(folder: RunFolder, error: BaseException) -> None:
     """Write how a run ended that did not get done; raise what the user should see instead of `error`, if anything."""
     # Lightning turns an interrupt into exit(1)
     interrupted = isinstance(error, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt)
-    if not interrupted and not isinstance(error, RunDiverged):
+    if not interrupted and not isinstance(error, RunDiverged | SystemExit):
         folder.log(traceback.format_exc())
     if interrupted:
         state, message = "preempted", f"interrupted; {GO_ON}"
@@ -123,6 +126,9 @@ def end(folder: RunFolder, error: BaseException) -> None:
 
     if interrupted:
         raise KeyboardInterrupt(f"{folder.path}: {message}") from None
+    if isinstance(error, SystemExit):  # Lightning's answer to SIGTERM has no exit code, which would read as success
+        print(f"{folder.path}: {message}", flush=True)
+        raise SystemExit(TERMINATED) from None
     if isinstance(error, RunDiverged):
         raise RunDiverged(f"{folder.path} has diverged: {message}") from None
     if disk_full(error):
