@@ -1,6 +1,7 @@
 """The command as a user types it, and one smoke run that nothing disturbed."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,8 @@ class Smoke:
     def start(self, *overrides: str, **popen) -> subprocess.Popen:
         """Start the command; its output is piped, errors among it."""
         command = [sys.executable, str(ROOT / "run.py"), "scale=smoke", f"outputs={self.outputs}", *overrides]
+        # a shell lets what it starts in the background ignore Ctrl-C, and that would be inherited
+        popen.setdefault("preexec_fn", lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **popen)
 
     def run(self, *overrides: str, **popen) -> tuple[int, str]:

@@ -30,6 +30,8 @@ def start(outputs, *arguments):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # a shell lets what it starts in the background ignore Ctrl-C, and that would be inherited
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
