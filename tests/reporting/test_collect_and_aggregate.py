@@ -3,6 +3,7 @@ import math
 
 import pytest
 
+from sparseid.papers.presets import preset_recipes
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.reporting.aggregate import cells
 from sparseid.reporting.collect import collect, measured_files, newest, rows_frame
@@ -94,3 +95,11 @@ def test_an_undefined_metric_is_missing(sparling_rows):
     made = {cell.metric: cell for cell in cells(ARTEFACTS["digitcircle"], newest(rows), "small")}
     assert made["ce"].verdict.word == "missing"
     assert made["fpe"].verdict.word == "not comparable"
+
+
+def test_rows_kept_in_git_belong_to_a_preset_of_today():
+    """Rows whose recipe is no preset's would silently leave the tables."""
+    for path in measured_files():
+        for row in read_rows(path):
+            assert row.recipe in preset_recipes("digitcircle", row.scale), path.name
+            assert not row.dirty
