@@ -49,7 +49,7 @@ def kill(smoke, reached, delay):
 
 
 def kill_in_time(smoke, name, reached, delay, before):
-    """Kill the command at a moment; where the machine was faster than the killer, put the folder back and kill sooner."""
+    """Kill the command at a moment; where that came too late, put the folder back and kill sooner."""
     shutil.copytree(smoke.outputs, before)
     for attempt in range(6):
         killed = kill(smoke, reached, delay / 2**attempt)
