@@ -5,9 +5,10 @@ Numbers that the paper or its code fixes are not defaults here: they stand in ``
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import yaml
 from omegaconf import MISSING
 
 SCHEMA_VERSION = 1
@@ -221,3 +222,8 @@ GROUPS: dict[str, dict[str, type]] = {
     "logger": {},
 }
 """Schema of every choice of every group; ``trainer`` and ``logger`` have one schema for all their choices."""
+
+
+def run_config_text(cfg: RunConfig) -> str:
+    """Return a configuration as YAML, every value resolved; ``config.stored.parse_run_config`` is its inverse."""
+    return yaml.safe_dump(asdict(cfg), sort_keys=False)

@@ -1,4 +1,4 @@
-"""The config.yaml of a run folder: written once, read by whoever looks at the run later."""
+"""A run's configuration as YAML: the config.yaml of a run folder, and what a launcher freezes for a waiting job."""
 
 from __future__ import annotations
 
@@ -30,12 +30,34 @@ def load_run_config(path: Path) -> RunConfig:
         If the file is missing, unreadable, or of another schema than this code's; the message says what to do.
     """
     path = path / "config.yaml" if path.is_dir() else path
-    values = _read(path)
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the configuration of a run cannot be read: {error}", source=str(path)) from error
+    return parse_run_config(text, str(path))
+
+
+def parse_run_config(text: str, source: str) -> RunConfig:
+    """Turn the YAML of `schema.run_config_text` into a configuration again.
+
+    Parameters
+    ----------
+    text
+        The YAML.
+    source
+        Where it comes from, for the messages.
+
+    Raises
+    ------
+    ConfigError
+        If the text is no configuration, or one of another schema than this code's; the message says what to do.
+    """
+    values = _read(text, source)
     version = values.get("schema")
     if version != SCHEMA_VERSION:
         raise ConfigError(
             f"the configuration was written with schema version {version}; this code reads version {SCHEMA_VERSION}",
-            source=str(path),
+            source=source,
             hint=f"check out the commit in the folder's environment.json to use it, or {ASK_AGAIN}",
         )
     tree = OmegaConf.structured(RunConfig)
@@ -45,31 +67,29 @@ def load_run_config(path: Path) -> RunConfig:
         settings = values.get(group)
         name = settings.get("name") if isinstance(settings, dict) else None
         if name not in schemas:
-            raise ConfigError(
-                f"{group}.name is {name!r}", source=str(path), hint=f"{group} can be: {', '.join(schemas)}"
-            )
+            raise ConfigError(f"{group}.name is {name!r}", source=source, hint=f"{group} can be: {', '.join(schemas)}")
         tree[group] = OmegaConf.structured(schemas[name])
-    _refuse_unknown(values, path)
+    _refuse_unknown(values, source)
     try:
         run = OmegaConf.to_object(OmegaConf.merge(tree, values))
     except COMPOSITION_ERRORS as error:
         key = getattr(error, "full_key", None)
-        raise ConfigError(f"{key}: {str(error).splitlines()[0]}", source=str(path), hint=ASK_AGAIN) from error
+        raise ConfigError(f"{key}: {str(error).splitlines()[0]}", source=source, hint=ASK_AGAIN) from error
     assert isinstance(run, RunConfig)
     return run
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(text: str, source: str) -> dict[str, Any]:
     try:
-        values = yaml.safe_load(path.read_text())
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"the configuration of a run cannot be read: {error}", source=str(path)) from error
+        values = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"the configuration of a run cannot be read: {error}", source=source) from error
     if not isinstance(values, dict):
-        raise ConfigError("the configuration of a run is empty or no mapping", source=str(path), hint=ASK_AGAIN)
+        raise ConfigError("the configuration of a run is empty or no mapping", source=source, hint=ASK_AGAIN)
     return values
 
 
-def _refuse_unknown(values: dict[str, Any], path: Path) -> None:
+def _refuse_unknown(values: dict[str, Any], source: str) -> None:
     known = set(dotted_keys(RunConfig))
     for group, schemas in GROUPS.items():
         if schemas:
@@ -78,7 +98,7 @@ def _refuse_unknown(values: dict[str, Any], path: Path) -> None:
         if key not in known:
             raise ConfigError(
                 f"unknown key {key}: the configuration was written by other code of schema version {values['schema']}",
-                source=str(path),
+                source=source,
                 hint="\n".join(filter(None, [did_you_mean(key, known), ASK_AGAIN])),
             )
 

@@ -112,4 +112,5 @@ def quieten() -> None:
     """Silence what Lightning says about things that are so on purpose."""
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)  # devices found, limits reached, tips
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")  # batches are made in this process
+    warnings.filterwarnings("ignore", message=".*`srun` command is available.*")  # a run on a login node is meant
     warnings.filterwarnings("ignore", message=".*isinstance\\(treespec, LeafSpec\\).*")  # of Lightning with newer torch

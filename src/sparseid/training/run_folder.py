@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 import os
 import shutil
@@ -16,7 +15,7 @@ from typing import Any
 import yaml
 from filelock import FileLock, Timeout
 
-from sparseid.config.schema import RunConfig
+from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.files import remove_leftovers, write_json, write_text
 from sparseid.training.errors import RunBusy, RunError
 
@@ -120,7 +119,7 @@ class RunFolder:
         try:
             self.checkpoints.mkdir(parents=True, exist_ok=True)
             remove_leftovers(self.path)
-            write_text(self.path / "config.yaml", yaml.safe_dump(dataclasses.asdict(cfg), sort_keys=False))
+            write_text(self.path / "config.yaml", run_config_text(cfg))
         except OSError as error:
             raise RunError(
                 f"Cannot write to {self.path}: {error.strerror}. Free some space if it is full, or give another folder "
