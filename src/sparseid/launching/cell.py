@@ -12,7 +12,7 @@ from sparseid.config.identity import run_directory, run_name
 from sparseid.config.schema import RunConfig
 from sparseid.errors import InputError
 from sparseid.reporting import PAGE
-from sparseid.training.errors import RunError, disk_full
+from sparseid.training.errors import RunBusy, RunError, disk_full
 from sparseid.training.run_folder import RunFolder
 
 DONE, FAILED, REFUSED = 0, 1, 2
@@ -33,22 +33,54 @@ class Outcome:
         `DONE`, `FAILED` or `REFUSED`.
     message
         What went wrong, in one line; empty if nothing did.
+    waiting
+        True if it was handed over and is not made yet.
+    busy
+        True if another process makes this run.
     """
 
     name: str
     folder: Path
     code: int = DONE
     message: str = ""
+    waiting: bool = False
+    busy: bool = False
 
 
-def run_cell(cfg: RunConfig) -> Outcome:
-    """Run one cell; whatever goes wrong is printed and returned, so that it cannot stop the cells after it."""
+def left_out(cfg: RunConfig) -> Outcome | None:
+    """Return the outcome of a cell that need not be started: it is done, or has diverged and would again."""
+    run = RunFolder(run_directory(cfg))
+    if cfg.force:
+        return None
+    if run.state == "done" and _drawn(run.path):
+        return Outcome(run_name(cfg), run.path)
+    if run.state == "diverged":
+        message = (run.read_status() or {}).get("message", "")
+        return Outcome(run_name(cfg), run.path, FAILED, f"diverged: {message}; force=true makes it again")
+    return None
+
+
+def run_cell(cfg: RunConfig, page: bool = True) -> Outcome:
+    """Run one cell; whatever goes wrong is printed and returned, so that it cannot stop the cells after it.
+
+    Parameters
+    ----------
+    cfg
+        A valid configuration.
+    page
+        Whether to bring the report's page up to date; False for a cell of a sweep, which does so once at its end.
+
+    Raises
+    ------
+    RunPreempted, KeyboardInterrupt
+        If the run was stopped: no cell should begin after it.
+    """
     name, folder = run_name(cfg), run_directory(cfg)
     try:
         if RunFolder(folder).state == "done" and not cfg.force:
             RunFolder(folder).check_schema(cfg)
             print(f"{name} is done: {folder} (force=true makes it again)", flush=True)
-            if _reported(folder, Path(cfg.outputs)):
+            if _drawn(folder) and (not page or _on_page(folder, Path(cfg.outputs))):
                 return Outcome(name, folder)
         else:
             # torch is imported here, behind everything that can be refused without it
@@ -62,7 +94,7 @@ def run_cell(cfg: RunConfig) -> Outcome:
     try:
         from sparseid.reporting.summary import finish_run
 
-        finish_run(folder)
+        finish_run(folder, page)
     except Exception as error:
         print(f"{name} is trained, but its report could not be made from {folder}.", flush=True)
         return _failed(name, folder, error)
@@ -89,13 +121,17 @@ def check_outputs(outputs: str) -> None:
         ) from error
 
 
-def _reported(folder: Path, outputs: Path) -> bool:
-    """Whether the report of a done run was finished, the page last: the process may have been killed in between."""
+def _drawn(folder: Path) -> bool:
+    """Whether a done run's figures were drawn: the process may have been killed before."""
+    return (folder / "figures").is_dir()
+
+
+def _on_page(folder: Path, outputs: Path) -> bool:
+    """Whether the report has been made since a run was done."""
     try:
-        page_is_newer = (outputs / PAGE).stat().st_mtime >= (folder / "result.json").stat().st_mtime
+        return (outputs / PAGE).stat().st_mtime >= (folder / "result.json").stat().st_mtime
     except FileNotFoundError:
         return False
-    return page_is_newer and (folder / "figures").is_dir()
 
 
 def _failed(name: str, folder: Path, error: Exception) -> Outcome:
@@ -109,4 +145,5 @@ def _failed(name: str, folder: Path, error: Exception) -> Outcome:
         traceback.print_exception(error)
         code, message = FAILED, f"{type(error).__name__}: {error}"
     print(f"error: {name}: {message}", flush=True)
-    return Outcome(name, folder, code, message.splitlines()[0] if message else type(error).__name__)
+    first_line = message.splitlines()[0] if message else type(error).__name__
+    return Outcome(name, folder, code, first_line, busy=isinstance(error, RunBusy))

@@ -10,14 +10,39 @@ from hydra import initialize_config_dir
 from hydra._internal.callbacks import Callbacks
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.plugins import Plugins
-from hydra.core.utils import JobReturn
+from hydra.core.utils import JobReturn, JobStatus
 from hydra.types import HydraContext
 from omegaconf import DictConfig
 
 from sparseid.config.compose import to_run_config
 from sparseid.config.origin import Origins
 from sparseid.config.sweep import Plan
-from sparseid.launching.cell import DONE, Outcome, run_cell
+from sparseid.launching.cell import DONE, FAILED, Outcome, run_cell
+
+
+class Task:
+    """What Hydra's launchers are given: the cells of a plan, and how one of them is run.
+
+    Attributes
+    ----------
+    runs
+        The checked configurations in the order of the plan. Our launchers take these: nothing is composed twice.
+    single
+        True if no sweep was asked for.
+    """
+
+    def __init__(self, planned: Plan):
+        self.runs = tuple(cell.run for cell in planned.cells)
+        self.single = not planned.swept
+
+    def __call__(self, tree: DictConfig) -> Outcome:
+        """Run one cell composed by a launcher of someone else's."""
+        return run_cell(to_run_config(tree, Origins([], Path())), page=self.single)
+
+
+def returns(outcomes: Sequence[Outcome]) -> list[JobReturn]:
+    """Return outcomes in the form in which Hydra's launchers hand back results."""
+    return [JobReturn(status=JobStatus.COMPLETED, _return_value=outcome) for outcome in outcomes]
 
 
 def launch(planned: Plan, configs: Path) -> list[Outcome]:
@@ -25,45 +50,43 @@ def launch(planned: Plan, configs: Path) -> list[Outcome]:
 
     A launcher asked for is thus never ignored, as Hydra itself does in its single-run mode.
     """
-    if len(planned.cells) > 1:
+    if planned.swept:
         print(f"{len(planned.cells)} runs over {', '.join(planned.swept)}", flush=True)
     with initialize_config_dir(str(configs), job_name="sparseid", version_base="1.3"):
         loader = GlobalHydra.instance().config_loader()
     # outside of the context, so that a run may compose configurations of its own
     launcher = Plugins.instance().instantiate_launcher(
         hydra_context=HydraContext(config_loader=loader, callbacks=Callbacks()),
-        task_function=task,
+        task_function=Task(planned),
         config=planned.tree,
     )
-    returns: Sequence[JobReturn] = launcher.launch([cell.overrides for cell in planned.cells], initial_job_idx=0)
-    return [job.return_value for job in returns]
-
-
-def task(tree: DictConfig) -> Outcome:
-    """Run one cell: what Hydra's launchers call, in this process or another."""
-    return run_cell(to_run_config(tree, Origins([], Path())))
+    jobs: Sequence[JobReturn] = launcher.launch([cell.overrides for cell in planned.cells], initial_job_idx=0)
+    return [job.return_value for job in jobs]
 
 
 def summarise(planned: Plan, outcomes: Sequence[Outcome]) -> int:
     """Report the artefact of a sweep, list the cells that failed, and return the exit code."""
     failed = [outcome for outcome in outcomes if outcome.code != DONE]
-    if planned.swept:
-        _finish_artefact(planned)
-    if failed and len(outcomes) > 1:
+    if any(outcome.waiting for outcome in outcomes):
+        print("make report shows what has finished; the same command attaches to these runs or makes what is missing")
+    elif planned.swept:
+        _finish_sweep(planned)
+    if failed and planned.swept:
         print(f"{len(failed)} of {len(outcomes)} runs failed; the same command runs them again:", file=sys.stderr)
         for outcome in failed:
             print(f"  {outcome.name}: {outcome.message}\n    {outcome.folder / 'log.txt'}", file=sys.stderr)
-        return 1
+        return FAILED
     return max((outcome.code for outcome in outcomes), default=DONE)
 
 
-def _finish_artefact(planned: Plan) -> None:
-    """Make the table and the figure over all finished runs, where the experiment is an artefact of a paper."""
+def _finish_sweep(planned: Plan) -> None:
+    """Bring the report up to date; print the table over all finished runs where the experiment is an artefact."""
     from sparseid.papers.registry import ARTEFACTS
-
-    run = planned.cells[0].run
-    if run.experiment not in ARTEFACTS:
-        return
+    from sparseid.reporting.page import build_report
     from sparseid.reporting.summary import finish_artefact
 
-    finish_artefact(run.experiment, Path(run.outputs), run.scale)
+    run = planned.cells[0].run
+    if run.experiment in ARTEFACTS:
+        finish_artefact(run.experiment, Path(run.outputs), run.scale)
+    else:
+        print(f"Report:  {build_report(Path(run.outputs))}")

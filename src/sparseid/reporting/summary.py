@@ -40,13 +40,15 @@ _STYLES = {
 }
 
 
-def finish_run(folder: Path) -> None:
+def finish_run(folder: Path, page: bool = True) -> None:
     """Draw a finished run's figures, print its numbers beside the paper's, and bring the report up to date.
 
     Parameters
     ----------
     folder
         The run's folder, ``<outputs>/<scale>/<paper>/<run>``, with ``result.json`` and, for pictures, ``arrays.npz``.
+    page
+        Whether to build the report; False for a cell of a sweep, which does so once at its end.
 
     Raises
     ------
@@ -65,7 +67,7 @@ def finish_run(folder: Path) -> None:
         _print_table(console, summary.title, lines(cells(summary, rows, scale)))
     if len(values_of(rows, "steps_above")) > 1:
         _print_curve(console, rows)
-    _print_end(console, scale, folder / "figures", build_report(outputs))
+    _print_end(console, scale, folder / "figures", build_report(outputs) if page else None)
 
 
 def finish_artefact(artefact_id: str, outputs: Path, scale: str) -> None:
@@ -145,9 +147,10 @@ def _print_claims(console: Console, claims: list[ClaimResult]) -> None:
         console.print(Padding(Text(finding.text, style="dim"), (0, 0, 0, 11)))
 
 
-def _print_end(console: Console, scale: str, figures: Path, page: Path) -> None:
+def _print_end(console: Console, scale: str, figures: Path, page: Path | None) -> None:
     _say(console, f"Figures: {figures}")
-    _say(console, f"Report:  {page}")
+    if page is not None:
+        _say(console, f"Report:  {page}")
     if scale != "paper":
         _say(console, f"scale={scale}: not comparable with the paper's numbers")
 

@@ -12,6 +12,7 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import RichProgressBar
 
+from sparseid.durations import clock
 from sparseid.files import write_text
 from sparseid.training.errors import RunDiverged
 
@@ -191,16 +192,3 @@ class Bar(RichProgressBar):
         metrics = super().get_metrics(trainer, pl_module)
         note = getattr(pl_module, "progress_note", "")
         return {**metrics, "note": note} if note else metrics
-
-
-def clock(seconds: float) -> str:
-    """Return a duration as h:mm:ss.
-
-    Examples
-    --------
-    >>> clock(3671.2)
-    '1:01:11'
-    """
-    minutes, seconds = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{seconds:02d}"

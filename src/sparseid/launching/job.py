@@ -1,0 +1,56 @@
+"""The process around one frozen cell: ``python -m sparseid.launching.job FILE``.
+
+Launchers start it. It composes nothing: presets may have changed since the cell was planned.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from sparseid.config.errors import ConfigError
+
+BUSY = 75
+"""Exit code where another process makes the run: try again later (EX_TEMPFAIL of sysexits.h)."""
+
+LEASH = "SPARSEID_LEASH"
+"""Set in the environment of a job that should end with the process that started it and holds its standard input."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make the cell whose configuration stands in a file; return its exit code."""
+    from sparseid.config.stored import parse_run_config
+    from sparseid.launching.cell import REFUSED, run_cell
+
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if len(arguments) != 1:
+        print("usage: python -m sparseid.launching.job FILE", file=sys.stderr)
+        return REFUSED
+    if os.environ.get(LEASH):
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+    path = Path(arguments[0])
+    try:
+        cfg = parse_run_config(path.read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        print(f"error: {path}: {error}", flush=True)
+        return REFUSED
+    except ConfigError as error:
+        print(f"error: {error}", flush=True)
+        return REFUSED
+    outcome = run_cell(cfg, page=False)
+    return BUSY if outcome.busy else outcome.code
+
+
+def _end_with_parent() -> None:
+    """Wait until whoever holds the other end of our standard input has gone, then stop as if told to."""
+    while os.read(0, 4096):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
