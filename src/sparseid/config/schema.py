@@ -52,6 +52,12 @@ class LoggerConfig:
 
     name: str = "csv"
     """csv or wandb."""
+    project: str = "sparseid"
+    """Weights & Biases project."""
+    entity: str = ""
+    """Weights & Biases team or user; empty is your own default."""
+    mode: str = "auto"
+    """online, offline (uploaded later with wandb sync) or auto: online where you are logged in."""
 
 
 @dataclass

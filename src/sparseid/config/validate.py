@@ -55,7 +55,7 @@ def between(
 
 def _root(run: RunConfig) -> Iterator[Problem]:
     yield from between(run, "", 0, math.inf, "seed")
-    yield from one_of(run.logger, "logger.", name=("csv", "wandb"))
+    yield from one_of(run.logger, "logger.", name=("csv", "wandb"), mode=("auto", "online", "offline"))
     if not run.outputs.strip():
         yield Problem(("outputs",), "outputs must name a folder")
 

@@ -19,9 +19,9 @@ from lightning_fabric.utilities.exceptions import MisconfigurationException
 from sparseid.config.schema import RunConfig
 from sparseid.errors import InputError
 from sparseid.measurements import Evaluation, Measurement
-from sparseid.training.callbacks import Bar, Progress, StepCurves
+from sparseid.training import loggers
+from sparseid.training.callbacks import Bar, OnceReady, Progress, StepCurves
 from sparseid.training.checkpoints import LAST, AtomicCheckpointIO, LastCheckpoint
-from sparseid.training.errors import RunError
 from sparseid.training.run_folder import RunFolder
 
 
@@ -81,18 +81,17 @@ def build_trainer(cfg: RunConfig, folder: RunFolder) -> pl.Trainer:
 
     Raises
     ------
-    RunError
-        If the configuration asks for a logger that does not exist.
     InputError
         If it asks for devices that this machine does not have.
     """
-    if cfg.logger.name != "csv":
-        raise RunError(f"logger={cfg.logger.name} is not there yet; every run writes its curves to metrics.csv.")
     settings = cfg.trainer
     curves = StepCurves(folder.metrics, settings.batch_size)
     last = LastCheckpoint(folder.checkpoints / LAST, settings.save_every_s, before_save=curves.check)
     terminal = sys.stdout.isatty()
     progress = Bar() if terminal else _progress_lines(folder, curves, cfg)
+    callbacks: list[pl.Callback] = [curves, progress, last]
+    if cfg.logger.name == "wandb":
+        callbacks.append(OnceReady(lambda: loggers.start(cfg, folder)))
     plugins: list = [AtomicCheckpointIO()]
     if SLURMEnvironment.detect():
         plugins.append(SLURMEnvironment(auto_requeue=False))  # Lightning's own requeueing saves at unsafe moments
@@ -104,7 +103,7 @@ def build_trainer(cfg: RunConfig, folder: RunFolder) -> pl.Trainer:
             devices=settings.devices,
             strategy=settings.strategy,
             precision=cast("pl.trainer.trainer._PRECISION_INPUT", settings.precision),
-            callbacks=[curves, progress, last],
+            callbacks=callbacks,
             plugins=plugins,
             reload_dataloaders_every_n_epochs=1,  # the first period after a resume is shorter than the others
             num_sanity_val_steps=0,

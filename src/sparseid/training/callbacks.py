@@ -184,6 +184,26 @@ class Progress(pl.Callback):
         self._said_at, self._said_samples = now, samples
 
 
+class OnceReady(pl.Callback):
+    """Call `start` in the first process once ``metrics.csv`` has been cut back, also where only the tests are left.
+
+    Parameters
+    ----------
+    start
+        May be called more than once.
+    """
+
+    def __init__(self, start: Callable[[], None]):
+        self.start = start
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Call it."""
+        if trainer.is_global_zero:
+            self.start()
+
+    on_test_start = on_train_start
+
+
 class Bar(RichProgressBar):
     """Lightning's bar with the method's note."""
 
