@@ -97,3 +97,44 @@ def test_other_refused_sweeps(overrides, wanted):
 
 def test_trainers_may_be_swept():
     assert [cell.run.trainer.strategy for cell in plan([SMOKE, "trainer=single,ddp"]).cells] == ["auto", "ddp"]
+
+
+# Keys that advance together
+
+
+def pairs(*overrides):
+    cells = plan([SMOKE, *overrides]).cells
+    return [(cell.run.seed, cell.run.method.encoder.width, cell.run.data.canvas) for cell in cells]
+
+
+def test_paired_keys_advance_together():
+    assert pairs("seed=1,2", "method.encoder.width=4,8", "paired=[[seed,method.encoder.width]]") == [
+        (1, 4, 40),
+        (2, 8, 40),
+    ]
+
+
+def test_pairs_multiply_with_other_keys():
+    swept = ["seed=1,2", "data.canvas=40,48", "method.encoder.width=4,8", "paired=[[method.encoder.width,seed]]"]
+    assert pairs(*swept) == [(1, 4, 40), (1, 4, 48), (2, 8, 40), (2, 8, 48)]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (["seed=1,2", "paired=[[seed,data.canvas]]"], ["data.canvas is not swept", "paired=[[seed,data.canvas]]"]),
+        (["seed=1,2", "data.canvas=40,48,56", "paired=[[seed,data.canvas]]"], ["seed has 2, data.canvas has 3"]),
+        (["seed=1,2", "paired=[[seed]]"], ["two keys or more"]),
+        (["seed=1,2", "data.canvas=40,48", "paired=[seed,data.canvas]"], ["paired"]),
+    ],
+)
+def test_impossible_pairs_are_refused(overrides, words):
+    text = message(*overrides)
+    assert all(word in text for word in words)
+
+
+def test_pairs_do_not_change_the_run():
+    from sparseid.config.identity import run_hash
+
+    paired = plan([SMOKE, "seed=1,2", "data.canvas=40,48", "paired=[[seed,data.canvas]]"]).cells[0].run
+    assert run_hash(paired) == run_hash(plan([SMOKE, "seed=1"]).cells[0].run)

@@ -213,6 +213,8 @@ class RunConfig:
     """Make a run again that is already done."""
     outputs: str = "outputs"
     """Folder of runs and reports."""
+    paired: list[list[str]] = field(default_factory=list)
+    """Groups of swept keys that advance together instead of being multiplied: [[seed, data.canvas]]."""
     schema: int = SCHEMA_VERSION
     """Version of this schema; config.yaml files of runs carry it."""
     method: Any = MISSING

@@ -11,6 +11,7 @@ from hydra.core.override_parser.types import Override
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
+from sparseid.config.cells import compose_all
 from sparseid.config.choices import CONFIGS, SINGLE_GROUPS
 from sparseid.config.compose import load, to_run_config
 from sparseid.config.diagnose import parse, text_of
@@ -84,12 +85,52 @@ def plan(overrides: Sequence[str], configs: Path = CONFIGS) -> Plan:
     replaced = {override.key_or_group for override in typed}
     from_preset = [text for override in preset if override.key_or_group not in replaced for text in _texts(override)]
     for_hydra = [text_of(override) for override in typed if override.is_hydra_override()]
-    cells = []
-    for combination in itertools.product(*axes.values()):
-        whole = Origins([*for_hydra, *combination], configs, from_preset)
-        cells.append(Cell(combination, to_run_config(load(whole), whole)))
+
+    def origins_of(combination: Sequence[str]) -> Origins:
+        return Origins([*for_hydra, *combination], configs, from_preset)
+
+    combinations = _combinations(axes, _pairs(tree, axes, origins))
+    cells = [Cell(texts, run) for texts, run in zip(combinations, compose_all(combinations, origins_of), strict=True)]
     keys = dict.fromkeys(override.key_or_group for override in [*preset, *swept])
     return Plan(tuple(cells), tuple(keys), tree)
+
+
+def _combinations(axes: dict[str, list[str]], pairs: list[list[str]]) -> list[tuple[str, ...]]:
+    """Return the overrides of every cell: the product of the axes, where the keys of a pair are one axis."""
+    leader = {key: pair for pair in pairs for key in pair}
+    columns = []
+    for key, texts in axes.items():
+        pair = leader.get(key, [key])
+        if pair[0] == key:  # the others of a pair stand beside its first one
+            columns.append(
+                [*zip(*(axes[other] for other in pair), strict=True)] if len(pair) > 1 else [(t,) for t in texts]
+            )
+    return [tuple(itertools.chain.from_iterable(parts)) for parts in itertools.product(*columns)]
+
+
+def _pairs(tree: DictConfig, axes: dict[str, list[str]], origins: Origins) -> list[list[str]]:
+    """Return ``paired`` with the keys of each group in the order of the axes.
+
+    Raises
+    ------
+    ConfigError
+        If a key is not swept, is in two groups, or has more values than its partners.
+    """
+    groups = [list(group) for group in tree.paired]
+    named = [key for group in groups for key in group]
+    for group in groups:
+        lengths = {key: len(axes.get(key, [])) for key in group}
+        if unswept := [key for key in group if lengths[key] == 0]:
+            problem, hint = f"{', '.join(unswept)} is not swept", f"give it values ({unswept[0]}=a,b) or leave it out"
+        elif len(set(lengths.values())) > 1:
+            counts = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+            problem, hint = f"keys that advance together need equally many values: {counts}", "add or remove values"
+        elif len(group) < 2 or any(named.count(key) > 1 for key in group):
+            problem, hint = f"{group} is no pair", "name two keys or more, each in one group: paired=[[a,b],[c,d]]"
+        else:
+            continue
+        raise ConfigError(f"paired: {problem}", source=origins.of("paired"), hint=hint)
+    return [[key for key in axes if key in group] for group in groups]
 
 
 def _sweeps(tree: DictConfig, typed: list[Override], swept: list[Override], origins: Origins) -> bool:

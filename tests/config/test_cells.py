@@ -1,0 +1,82 @@
+"""Cells filled in from values are the cells that composing each alone gives."""
+
+import pytest
+
+from sparseid.config import cells
+from sparseid.config.compose import compose
+from sparseid.config.errors import ConfigError
+from sparseid.config.sweep import plan
+
+SMOKE = ["experiment=digitcircle", "scale=smoke"]
+
+
+@pytest.fixture
+def composed(monkeypatch):
+    """Count the compositions of cells."""
+    calls = []
+    load = cells.load
+    monkeypatch.setattr(cells, "load", lambda origins: calls.append(origins) or load(origins))
+    return calls
+
+
+def alone(planned):
+    return [compose(cell.overrides) for cell in planned.cells]
+
+
+@pytest.mark.parametrize(
+    "swept",
+    [
+        ["seed=0,1,2"],
+        ["method.optimizer.lr=1e-3,2e-3", "trainer.batch_size=16,32"],
+        ["method.optimizer.betas=[0.9,0.99],[0.8,0.9]"],
+        ["method.optimizer.lr=1,2"],  # integers become floats, as the schema says
+        ["method.encoder.bf16=true,false", "data.jitter=0,1", "data.canvas=40,48"],
+        ["trainer.precision=32,bf16-mixed"],  # the first is text, though it looks like a number
+        ["force=true,false", "seed=range(3)"],
+    ],
+)
+def test_values_are_filled_in_as_composed(swept, composed):
+    planned = plan([*SMOKE, *swept])
+    assert len(composed) == 1
+    assert [cell.run for cell in planned.cells] == alone(planned)
+
+
+@pytest.mark.parametrize(
+    "swept", [["trainer=cpu,single"], ["++seed=0,1"], ["method.encoder={width:8},{width:16}"], ["logger=csv,csv"]]
+)
+def test_what_is_no_plain_value_is_composed(swept, composed):
+    planned = plan([*SMOKE, *swept])
+    assert [cell.run for cell in planned.cells] == alone(planned)
+
+
+def test_a_value_computed_from_another_is_composed(composed):
+    planned = plan([*SMOKE, "trainer.max_samples=${seed}000", "seed=4,5"])
+    assert [cell.run.trainer.max_samples for cell in planned.cells] == [4000, 5000]
+    assert len(composed) == 2
+
+
+@pytest.mark.parametrize(
+    ("swept", "words"),
+    [
+        ("seed=0,-1", ["seed must be at least 0", "command line: seed=-1"]),
+        ("seed=0,one", ["seed=one"]),
+        ("method.encoder.widht=3,4", ["method.encoder.width"]),
+        ("trainer.batch_size=32,512", ["check_every a multiple", "command line: trainer.batch_size=512"]),
+    ],
+)
+def test_a_cell_that_cannot_be_says_what_it_says_alone(swept, words):
+    with pytest.raises(ConfigError) as caught:
+        plan([*SMOKE, swept])
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_cells_share_nothing():
+    first, second = plan([*SMOKE, "seed=0,1"]).cells
+    first.run.method.optimizer.betas[0] = 0.5
+    assert second.run.method.optimizer.betas[0] == 0.9
+
+
+def test_thousands_of_cells_are_one_composition(composed):
+    planned = plan([*SMOKE, "seed=range(2000)"])
+    assert [cell.run.seed for cell in planned.cells] == list(range(2000))
+    assert len(composed) == 1
