@@ -1,0 +1,184 @@
+"""Cells in job arrays, sent to SLURM with submitit."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sparseid.config.identity import run_directory, run_name
+from sparseid.config.schema import RunConfig, run_config_text
+from sparseid.launching.slurm.job import FrozenCell, status_folder
+from sparseid.launching.slurm.queue import compact
+from sparseid.launching.slurm.settings import SlurmSettings
+from sparseid.training.errors import RunError
+from sparseid.training.run_folder import RunFolder
+
+CPUS_PER_TASK = 2
+"""CPUs of a process of a run where neither trainer.threads nor the user says."""
+
+SAME_NAME = (
+    *("partition", "qos", "account", "comment", "constraint", "exclude", "gres", "nodes", "additional_parameters"),
+    *("cpus_per_gpu", "gpus_per_task", "mem_per_gpu", "mem_per_cpu", "signal_delay_s", "stderr_to_stdout"),
+)
+"""Settings that submitit calls as we do."""
+
+
+@dataclass(frozen=True)
+class Array:
+    """Cells that are submitted together.
+
+    Attributes
+    ----------
+    cells
+        Their numbers.
+    at_once
+        How many of them may run at once.
+    after
+        Number of the array that has to end before this one begins; None if none has.
+    """
+
+    cells: tuple[int, ...]
+    at_once: int
+    after: int | None
+
+
+def arrays(groups: Sequence[Sequence[int]], max_array: int, max_in_flight: int) -> list[Array]:
+    """Split cells into job arrays.
+
+    Parameters
+    ----------
+    groups
+        Numbers of the cells; those of different groups need different resources and never share an array.
+    max_array
+        Longest array.
+    max_in_flight
+        Cells of all arrays that may run at once; 0 for no limit. The arrays share it evenly; arrays beyond it wait for
+        an earlier one to end.
+
+    Examples
+    --------
+    >>> [(len(array.cells), array.at_once, array.after) for array in arrays([range(40)], 15, 6)]
+    [(14, 2, None), (13, 2, None), (13, 2, None)]
+    >>> [(len(array.cells), array.at_once, array.after) for array in arrays([range(40)], 15, 2)]
+    [(14, 1, None), (13, 1, None), (13, 1, 0)]
+    """
+    parts = [part for group in groups for part in _even_parts(group, max_array)]
+    if not max_in_flight:
+        return [Array(part, len(part), None) for part in parts]
+    lanes = min(max_in_flight, len(parts))
+    shares = [max_in_flight // lanes + (lane < max_in_flight % lanes) for lane in range(lanes)]
+    return [
+        Array(part, min(shares[number % lanes], len(part)), number - lanes if number >= lanes else None)
+        for number, part in enumerate(parts)
+    ]
+
+
+def _even_parts(group: Sequence[int], longest: int) -> list[tuple[int, ...]]:
+    count = math.ceil(len(group) / longest)
+    ends = [len(group) * part // count for part in range(count, -1, -1)]
+    return [tuple(group[len(group) - first : len(group) - last]) for first, last in itertools.pairwise(ends)]
+
+
+def resources(run: RunConfig, settings: SlurmSettings) -> dict[str, Any]:
+    """Return what the job of a run asks for where the user does not say, in the names of sbatch."""
+    trainer = run.trainer
+    asks_for_gpus = settings.gres or settings.gpus_per_task or settings.gpus_per_node is not None
+    by_default = trainer.devices if trainer.accelerator == "gpu" and not asks_for_gpus else None
+    return {
+        "ntasks_per_node": settings.tasks_per_node or trainer.devices,
+        "cpus_per_task": settings.cpus_per_task or trainer.threads or CPUS_PER_TASK,
+        "gpus_per_node": settings.gpus_per_node if asks_for_gpus else by_default,
+    }
+
+
+class Submission:
+    """Sends cells to SLURM with submitit.
+
+    Parameters
+    ----------
+    settings
+        Those of ``hydra.launcher``.
+
+    Attributes
+    ----------
+    refused
+        What sbatch said when it refused an array; nothing is sent after that.
+    """
+
+    def __init__(self, settings: SlurmSettings) -> None:
+        self.settings = settings
+        self.refused = ""
+
+    def send(self, runs: Sequence[RunConfig]) -> dict[str, str]:
+        """Submit runs in arrays; return the job of each by the run's name and note it in the run's folder."""
+        needs = [resources(run, self.settings) for run in runs]
+        groups = [[n for n, need in enumerate(needs) if need == first] for first in _distinct(needs)]
+        jobs: dict[str, str] = {}
+        sent: list[str] = []  # the number of each array
+        for array in arrays(groups, self.settings.max_array, self.settings.max_in_flight):
+            after = None if array.after is None else f"afterany:{sent[array.after]}"
+            members = [runs[number] for number in array.cells]
+            ids = self._send_array(members, needs[array.cells[0]], array.at_once, after)
+            if not ids:
+                break
+            sent.append(ids[0].partition("_")[0])
+            for run, job in zip(members, ids, strict=True):
+                _note(run, job)
+                jobs[run_name(run)] = job
+        if jobs:
+            print(f"{len(jobs)} submitted as {', '.join(compact(jobs.values()))}", flush=True)
+            print(f"Output:  {self.settings.submitit_folder}/", flush=True)
+        return jobs
+
+    def _send_array(
+        self, runs: Sequence[RunConfig], needs: dict[str, Any], at_once: int, dependency: str | None
+    ) -> list[str]:
+        """Submit one array; return the job ids in the order of `runs`, nothing if sbatch refuses."""
+        import submitit
+        from submitit.core.utils import FailedSubmissionError, UncompletedJobError
+
+        folder = Path(self.settings.submitit_folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        executor = submitit.SlurmExecutor(folder, max_num_timeout=self.settings.max_num_timeout)
+        at_once = min(at_once, self.settings.array_parallelism)
+        executor.update_parameters(**self._parameters(needs), array_parallelism=at_once, dependency=dependency)
+        cells = [FrozenCell(run_config_text(run), run_directory(run)) for run in runs]
+        try:
+            with executor.batch():
+                sent = [executor.submit(cell) for cell in cells]
+        except (UncompletedJobError, FailedSubmissionError) as error:
+            lines = [line for line in str(error).splitlines() if line.startswith("sbatch: ")] or [str(error)]
+            self.refused = lines[-1].removeprefix("sbatch: ").removeprefix("error: ")
+            return []
+        return [job.job_id for job in sent]
+
+    def _parameters(self, needs: dict[str, Any]) -> dict[str, Any]:
+        """The settings in the names of sbatch."""
+        settings, cpus = self.settings, needs["cpus_per_task"]
+        return {
+            **{name: getattr(settings, name) for name in SAME_NAME},
+            **needs,
+            "job_name": settings.name,
+            "mem": None if settings.mem_gb is None else f"{settings.mem_gb}GB",
+            "setup": [f"export OMP_NUM_THREADS={cpus}", *(settings.setup or [])],
+            "srun_args": [f"--cpus-per-task={cpus}"],  # since SLURM 22.05 srun does not take it from sbatch
+            "time": settings.timeout_min,
+            "wckey": None,  # submitit's own is refused where wckeys are enforced; additional_parameters may have one
+        }
+
+
+def _distinct(needs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [need for number, need in enumerate(needs) if need not in needs[:number]]
+
+
+def _note(run: RunConfig, job: str) -> None:
+    """Write into the run's folder which job is to make it, unless somebody makes it at this moment."""
+    try:
+        with RunFolder(run_directory(run)).lock():
+            status_folder(run).write_status("planned", job=job)
+    except RunError:
+        return

@@ -1,0 +1,136 @@
+"""Which cells form an array, how many run at once, and what sbatch is told."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sparseid.config.compose import compose
+from sparseid.launching.slurm.job import status_folder
+from sparseid.launching.slurm.settings import checked
+from sparseid.launching.slurm.submit import Submission, arrays, resources
+
+
+def shape(split):
+    return [(len(array.cells), array.at_once, array.after) for array in split]
+
+
+@pytest.mark.parametrize(
+    ("cells", "max_array", "in_flight", "expected"),
+    [
+        (1, 1000, 0, [(1, 1, None)]),
+        (1000, 1000, 0, [(1000, 1000, None)]),
+        (1001, 400, 0, [(334, 334, None), (334, 334, None), (333, 333, None)]),
+        (40, 15, 0, [(14, 14, None), (13, 13, None), (13, 13, None)]),
+        (40, 15, 7, [(14, 3, None), (13, 2, None), (13, 2, None)]),
+        (40, 15, 2, [(14, 1, None), (13, 1, None), (13, 1, 0)]),
+        (40, 15, 1, [(14, 1, None), (13, 1, 0), (13, 1, 1)]),
+        (3, 15, 100, [(3, 3, None)]),
+    ],
+)
+def test_long_sweeps_are_split_and_share_what_may_run_at_once(cells, max_array, in_flight, expected):
+    assert shape(arrays([range(cells)], max_array, in_flight)) == expected
+
+
+@given(
+    st.lists(st.integers(1, 60), min_size=1, max_size=4),
+    st.integers(1, 50),
+    st.integers(0, 30),
+)
+def test_every_cell_is_sent_once_and_never_more_run_than_the_cap(sizes, max_array, in_flight):
+    starts = [sum(sizes[:group]) for group in range(len(sizes))]
+    groups = [range(start, start + size) for start, size in zip(starts, sizes, strict=True)]
+    split = arrays(groups, max_array, in_flight)
+    assert sorted(cell for array in split for cell in array.cells) == list(range(sum(sizes)))
+    assert all(1 <= array.at_once <= len(array.cells) <= max_array for array in split)
+    assert all(any(set(array.cells) <= set(group) for group in groups) for array in split)
+    if in_flight:
+        # arrays that wait for the same one form a lane: only one of a lane runs at a time
+        lanes = {}
+        for number, array in enumerate(split):
+            assert array.after is None or array.after < number
+            lane = number if array.after is None else next(key for key, ends in lanes.items() if array.after in ends)
+            lanes.setdefault(lane, {})[number] = array.at_once
+        assert sum(max(lane.values()) for lane in lanes.values()) <= in_flight
+
+
+SMOKE = ("experiment=digitcircle", "scale=smoke")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "typed", "expected"),
+    [
+        ([], {}, (1, 2, None)),
+        (["trainer.threads=4"], {}, (1, 4, None)),
+        (["trainer.threads=4"], {"cpus_per_task": 6}, (1, 6, None)),
+        (["trainer.accelerator=gpu"], {}, (1, 2, 1)),
+        (["trainer=ddp", "trainer.accelerator=gpu", "trainer.devices=4"], {}, (4, 2, 4)),
+        (["trainer=ddp", "trainer.accelerator=cpu", "trainer.devices=2"], {}, (2, 2, None)),
+        (["trainer.accelerator=gpu"], {"gres": "gpu:a100:1"}, (1, 2, None)),
+        (["trainer.accelerator=gpu"], {"gpus_per_node": 0}, (1, 2, 0)),
+        ([], {"gpus_per_node": 1, "tasks_per_node": 3}, (3, 2, 1)),
+    ],
+)
+def test_a_job_asks_for_what_its_run_uses_and_what_is_typed_wins(overrides, typed, expected):
+    needs = resources(compose([*SMOKE, *overrides]), checked(typed))
+    assert (needs["ntasks_per_node"], needs["cpus_per_task"], needs["gpus_per_node"]) == expected
+
+
+@pytest.fixture
+def sent(tmp_path, monkeypatch):
+    """Submit runs to an sbatch that only keeps what it is given and counts job ids from 7."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, text in {
+        "srun": "exit 1",
+        "sbatch": f'n=$(ls {tmp_path}/*.sh 2>/dev/null | wc -l); cp "$1" {tmp_path}/$n.sh; '
+        f'[ -e {tmp_path}/full ] && [ $n -gt 0 ] && echo "sbatch: error: QOSMaxSubmitJobPerUserLimit" >&2 && exit 1; '
+        "echo Submitted batch job $((n + 7))",
+    }.items():
+        (programs / name).write_text(f"#!/bin/sh\n{text}\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+
+    def send(runs, **typed):
+        for run in runs:
+            status_folder(run).open(run)
+        submission = Submission(checked({"submitit_folder": f"{tmp_path}/jobs", "name": "sparseid", **typed}))
+        jobs = submission.send(runs)
+        scripts = [path.read_text() for path in sorted(tmp_path.glob("*.sh"))]
+        return submission, jobs, scripts
+
+    return send
+
+
+def runs_of(tmp_path, seeds, *overrides):
+    return [compose([*SMOKE, f"outputs={tmp_path}/outputs", f"seed={seed}", *overrides]) for seed in range(seeds)]
+
+
+def test_sbatch_is_told_array_cap_dependency_signal_and_threads(tmp_path, sent):
+    _, jobs, scripts = sent(runs_of(tmp_path, 5), max_array=2, max_in_flight=2, partition="gpu", timeout_min=90)
+    assert sorted(jobs.values()) == ["7_0", "7_1", "8_0", "8_1", "9"]
+    assert len(scripts) == 3
+    assert ["#SBATCH --array=0-1%1" in text for text in scripts].count(True) == 2
+    assert ["afterany:7" in text for text in scripts] == [False, False, True]
+    for text in scripts:
+        assert "#SBATCH --signal=USR2@120" in text
+        assert "#SBATCH --partition=gpu" in text
+        assert "#SBATCH --time=90" in text
+        assert "export OMP_NUM_THREADS=2" in text
+        assert "--cpus-per-task=2" in text.splitlines()[-1]
+        assert "wckey" not in text
+
+
+def test_runs_that_need_different_resources_share_no_array(tmp_path, sent):
+    runs = [*runs_of(tmp_path, 2), *runs_of(tmp_path, 2, "trainer.threads=3")]
+    _, jobs, scripts = sent([runs[0], runs[2], runs[1], runs[3]])
+    assert len(scripts) == 2
+    assert [text.count("#SBATCH --cpus-per-task=3") for text in scripts] == [0, 1]
+    assert len(jobs) == 2  # threads do not change a run: the second pair are the same runs
+
+
+def test_after_a_refusal_nothing_more_is_sent_and_what_was_sent_is_known(tmp_path, sent):
+    (tmp_path / "full").touch()
+    submission, jobs, scripts = sent(runs_of(tmp_path, 6), max_array=2)
+    assert submission.refused == "QOSMaxSubmitJobPerUserLimit"
+    assert sorted(jobs.values()) == ["7_0", "7_1"]
+    assert len(scripts) == 2  # the refused one was tried, the third was not
