@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from sparseid.reporting.collect import collect
 from sparseid.reporting.page import build_report
 
 
@@ -11,7 +12,10 @@ def main() -> None:
     parser.add_argument("--outputs", type=Path, default=Path("outputs"), help="folder of runs (default: outputs)")
     parser.add_argument("--scale", choices=["smoke", "small", "paper"], help="only this scale (default: all)")
     arguments = parser.parse_args()
-    print(f"Report: {build_report(arguments.outputs, arguments.scale)}")
+    collection = collect(arguments.outputs, arguments.scale)
+    for problem in collection.problems:
+        print(f"not used: {problem}")
+    print(f"Report: {build_report(arguments.outputs, arguments.scale, collection)}")
 
 
 if __name__ == "__main__":

@@ -36,8 +36,10 @@ def test_an_unreadable_result_is_named_and_spoils_nothing_else(tmp_path, sparlin
     (make_run(tmp_path, "lost", []) / "status.json").write_text("{")
     found = collect(tmp_path, measured=[])
     assert set(found.rows["seed"]) == {0}
-    assert len(found.problems) == 1
-    assert "broken" in found.problems[0]
+    broken, lost = sorted(map(str, found.problems))
+    assert "broken" in broken
+    assert broken.endswith("Make the run again with force=true.")
+    assert "lost" in lost
     assert sorted(run.state for run in found.runs) == ["done", "unreadable", "unreadable"]
 
 
@@ -57,7 +59,7 @@ def test_the_newest_row_counts_and_older_code_is_flagged(sparling_rows):
     assert not final["older_code"].any()
     assert rows[rows["seed"] == 1]["older_code"].all()
     [fpe] = [cell for cell in cells(ARTEFACTS["sparling/fig3"], rows, "small") if cell.metric == "fpe" and cell.ours]
-    assert fpe.older_code
+    assert fpe.older_commits == ("b" * 40,)
     assert fpe.ours.n == 2
 
 
@@ -70,6 +72,19 @@ def test_measured_rows_stand_beside_runs_and_obey_the_scale(tmp_path, sparling_r
     assert collect(tmp_path / "out", measured=[shard]).scales() == ["paper", "small"]
 
 
+def test_a_damaged_file_kept_in_git_is_restored_with_git(tmp_path):
+    kept = tmp_path / "tbr" / "measured" / "shard.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("{")
+    found = collect(tmp_path / "out", measured=[kept])
+    [problem] = found.problems
+    assert problem.paper == "tbr"
+    assert "git restore shard.json" in problem.text
+    assert "force=true" not in problem.text
+    assert found.of_paper("tbr").problems == [problem]
+    assert found.of_paper("sparling").problems == []
+
+
 def test_rows_kept_in_git_can_be_read():
     for path in measured_files():
         assert read_rows(path)
@@ -79,7 +94,7 @@ def test_cells_are_means_over_seeds_beside_the_papers_numbers(sparling_rows):
     rows = newest(rows_frame([row for seed in range(3) for row in sparling_rows(seed)]))
     made = {(cell.keys["domain"], cell.metric): cell for cell in cells(ARTEFACTS["sparling/fig3"], rows, "small")}
     fpe = made["digitcircle", "fpe"]
-    assert fpe.ours.mean == pytest.approx(2.1)
+    assert fpe.ours.centre == pytest.approx(2.1)
     assert fpe.ours.n == 3
     assert fpe.target.value == 1.4795
     assert fpe.verdict.word == "not comparable"

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from sparseid.errors import InputError
+from sparseid.papers.registry import PAPERS
+from sparseid.papers.targets import load_targets
 from sparseid.reporting.page import build_report
 from sparseid.reporting.summary import finish_artefact, finish_run
 from sparseid.training.rows import write_rows
@@ -42,7 +44,7 @@ def test_a_finished_run_shows_its_table_figures_and_report(tmp_path, sparling_ro
         assert (folder / "figures" / f"confusion.{kind}").stat().st_size > 1000
         assert (folder / "figures" / f"density.{kind}").is_file()
     assert f"Report:  {tmp_path / 'report' / 'index.html'}" in said.splitlines()
-    assert "small/run/confusion.svg" in (tmp_path / "report" / "index.html").read_text()
+    assert "small/sparling-run/confusion.svg" in (tmp_path / "report" / "sparling.html").read_text()
 
 
 def test_at_paper_scale_numbers_are_compared(tmp_path, sparling_rows, capsys):
@@ -69,24 +71,85 @@ def test_a_finished_sweep_shows_seeds_claims_and_what_is_not_there(finished, cap
         finish_artefact("sparling/fig99", finished, "small")
 
 
-def test_the_page_names_what_failed_and_what_is_missing_and_needs_no_network(finished):
-    page = build_report(finished).read_text()
-    assert "1 diverged" in page
-    assert "1 unreadable" in page
-    assert "Could not be used" in page
+def test_a_cell_of_a_sweep_leaves_the_report_alone(tmp_path, sparling_rows, capsys):
+    folder = tmp_path / "small" / "sparling" / "one-of-many"
+    folder.mkdir(parents=True)
+    write_rows(folder / "result.json", sparling_rows(0))
+    (folder / "status.json").write_text(json.dumps({"state": "done"}))
+    finish_run(folder, page=False)
+    said = capsys.readouterr().out
+    assert "1.48 [0.07, 4.23]" in said
+    assert "Report:" not in said
+    assert (folder / "figures" / "density.svg").is_file()
+    assert not (tmp_path / "report").exists()
+
+
+def test_the_pages_name_what_failed_and_what_is_missing_and_need_no_network(finished):
+    start = build_report(finished).read_text()
+    page = (finished / "report" / "sparling.html").read_text()
+    for html in (start, page):
+        assert "1 diverged" in html
+        assert "1 unreadable" in html
+        assert "Could not be used" in html
     assert "loss &lt;NaN&gt;" in page
     assert "missing" in page
-    assert "://" not in page
+    for html in (finished / "report").glob("*.html"):
+        assert "://" not in html.read_text(), html.name
     tables = sorted(path.name for path in (finished / "report" / "small").glob("*.tex"))
     assert tables == ["digitcircle.tex", "sparling-fig3.tex", "sparling-fig4.tex"]
     for kind in ("md", "png", "svg"):
         assert (finished / "report" / "small" / f"sparling-fig3.{kind}").is_file()
 
 
+def test_every_artefact_of_every_paper_has_a_line_on_the_start_page(finished):
+    start = build_report(finished).read_text()
+    for paper in PAPERS:
+        for name in load_targets(paper).titles:
+            assert f">{name}</a>" in start
+    assert "3 / 5" in start  # three of the five seeds of figure 3 are there
+
+
+def test_what_is_not_built_yet_shows_what_the_paper_reports(finished):
+    build_report(finished)
+    page = (finished / "report" / "tbr.html").read_text()
+    assert "0.98 ± 0.03" in page
+    assert "Not built yet" in page
+    assert "not checked yet" in page
+    assert "64 cells as a picture" in page
+
+
+def test_rows_of_older_code_are_marked_and_their_commit_is_named(tmp_path, sparling_rows):
+    for seed, commit in enumerate("ab"):
+        folder = tmp_path / "small" / "sparling" / f"seed{seed}"
+        folder.mkdir(parents=True)
+        dirty = seed == 1
+        written = f"2026-05-0{seed + 1}T10:00:00+00:00"
+        write_rows(folder / "result.json", sparling_rows(seed, commit=commit * 40, written=written, dirty=dirty))
+        (folder / "status.json").write_text(json.dumps({"state": "done"}))
+    build_report(tmp_path)
+    page = (tmp_path / "report" / "sparling.html").read_text()
+    assert "\N{DAGGER} contains rows made by older code: <code>aaaaaaaaa</code>" in page
+    assert "older than the newest rows" in page
+    assert "newest, with changes that no commit holds" in page
+    assert "2.05 [2.00, 2.10]\N{DAGGER}" in page
+
+
+def test_runs_with_other_settings_are_named_and_in_no_table(tmp_path, sparling_rows):
+    folder = tmp_path / "small" / "sparling" / "wider"
+    folder.mkdir(parents=True)
+    write_rows(folder / "result.json", sparling_rows(0, recipe="0" * 8, run="wider"))
+    (folder / "status.json").write_text(json.dumps({"state": "done"}))
+    build_report(tmp_path)
+    page = (tmp_path / "report" / "sparling.html").read_text()
+    assert "Runs with other settings" in page
+    assert "0 of 5 cells done" in page
+
+
 def test_the_report_renders_from_nothing(tmp_path):
-    page = build_report(tmp_path / "outputs").read_text()
-    assert "No run has been made yet" in page
+    assert "No run has been made yet" in build_report(tmp_path / "outputs").read_text()
+    page = (tmp_path / "outputs" / "report" / "sparling.html").read_text()
     assert "scale=small: not comparable" in page
+    assert "No run of this paper has been made yet" in page
 
 
 def test_reporting_imports_quickly_and_without_torch_or_hydra():

@@ -2,7 +2,8 @@ import math
 
 import pytest
 
-from sparseid.metrics.bootstrap import SeedSummary, summarise
+from sparseid.metrics.intervals import Summary, summarise
+from sparseid.papers.convention import Convention
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.papers.targets import Target
 from sparseid.reporting.aggregate import cells
@@ -16,7 +17,7 @@ def target(value, **fields):
 
 
 def ours(mean, low=math.nan, high=math.nan, n=3):
-    return SeedSummary(mean, math.nan, mean, low, high, n)
+    return Summary(mean, low, high, mean, math.nan, mean, n)
 
 
 @pytest.mark.parametrize(
@@ -50,26 +51,30 @@ def test_a_difference_has_a_size():
 def test_numbers_are_written_as_readers_expect():
     assert paper_text(target(0.5, op="<=", uncertainty=0.1)) == "≤ ~0.5"
     assert paper_text(target(1.4795, interval=(0.07, 4.23))) == "1.48 [0.07, 4.23]"
+    assert paper_text(target(0.52, interval=(0.47, 0.57), spread_kind="sd")) == "0.52 ± 0.05"
     assert paper_text(target(None)) == paper_text(None) == "–"
+    assert paper_text(target(None, words="neural, network")) == "neural, network"
     assert ours_text(ours(14.199, 12.8, 15.5)) == "14.2 [12.8, 15.5]"
+    assert ours_text(ours(0.52, 0.47, 0.57), symmetric=True) == "0.520 ± 0.0500"
     assert ours_text(ours(2.0, n=1)) == "2.00"
+    assert ours_text(ours(2.0, n=1), symmetric=True) == "2.00"
     assert number(100.0) == "100"
 
 
 def test_tables_in_markdown_and_latex(sparling_rows):
     rows = newest(rows_frame([row for seed in range(2) for row in sparling_rows(seed)]))
-    table = lines(cells(ARTEFACTS["sparling/fig4"], rows, "small"))
+    table = lines(cells(ARTEFACTS["sparling/fig4"], rows, "small"), ARTEFACTS["sparling/fig4"].convention)
     assert len(table) == 44 + 2  # whole domains that are missing take one line
     assert table[0].texts[:2] == ("DigitCircle, 0 cuts above final", "FPE, %")
     assert table[-1].texts == ("AudioMNIST", "44 numbers", "", "", "0", "missing")
     assert "| DigitCircle, 3 cuts above final | CE, % | ~21.8 | 18.1 [18.0, 18.1] | 2 | not comparable |" in markdown(
         table, "x"
     )
-    tex = latex(table, "50 % of_all")
-    assert r"\caption{50 \% of\_all}" in tex
+    tex = latex(table, "50 % of_all ± 1")
+    assert r"\caption{50 \% of\_all $\pm$ 1}" in tex
     assert r"DigitCircle, 3 cuts above final & CE, \% & \textasciitilde{}21.8 & 18.1 [18.0, 18.1] & 2" in tex
     assert tex.count(r"\\") == len(table) + 1
 
 
 def test_a_table_of_nothing():
-    assert lines([]) == []
+    assert lines([], Convention()) == []

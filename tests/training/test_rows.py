@@ -50,6 +50,8 @@ def test_plain():
         (lambda text: "[]", 'has no list "rows"'),
         (lambda text: text.replace('"metric"', '"metrik"'), r"row 0: missing \['metric'\], unknown \['metrik'\]"),
         (lambda text: text.replace("1.25", '"1.25"'), "row 0: value is '1.25'"),
+        (lambda text: text.replace("1.25", "Infinity"), "row 0: value is inf"),
+        (lambda text: text.replace(f'"written": "{ROW.written}"', '"written": "noon"'), "row 0: written is 'noon'"),
         (lambda text: text.replace('"n": 100', '"n": true'), "row 0: n is True"),
         (lambda text: text.replace('"n": 100', '"n": 1.5'), "row 0: n is 1.5"),
         (lambda text: text.replace('"steps_above": 2', '"steps_above": []'), r"key steps_above is \[\]"),
@@ -62,6 +64,9 @@ def test_malformed(tmp_path, change, message):
     with pytest.raises(RunError, match=message) as error:
         read_rows(path)
     assert str(path) in str(error.value)
+    assert str(error.value).endswith("Make the run again with force=true.")
+    with pytest.raises(RunError, match=r"Ask somebody\.$"):
+        read_rows(path, "Ask somebody.")
 
 
 def test_missing(tmp_path):

@@ -13,11 +13,20 @@ def preset_recipes(experiment: str, scale: str) -> frozenset[str]:
 
     The preset's own sweep is kept, except over seeds, which a recipe does not depend on.
     """
+    return frozenset(recipe for recipe, _ in _planned(f"experiment={experiment}", f"scale={scale}", "seed=0"))
+
+
+@cache
+def preset_runs(experiment: str, scale: str) -> frozenset[tuple[str, int]]:
+    """Return (recipe hash, seed) of every run that a preset asks for at a scale."""
+    return _planned(f"experiment={experiment}", f"scale={scale}")
+
+
+def _planned(*overrides: str) -> frozenset[tuple[str, int]]:
     from sparseid.config.identity import recipe_hash  # imports Hydra: only where rows are looked at
     from sparseid.config.sweep import plan
 
-    planned = plan([f"experiment={experiment}", f"scale={scale}", "seed=0"])
-    return frozenset(recipe_hash(cell.run) for cell in planned.cells)
+    return frozenset((recipe_hash(cell.run), cell.run.seed) for cell in plan(overrides).cells)
 
 
 def of_preset(rows: pd.DataFrame, experiment: str, scale: str) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sparseid.errors import InputError
 from sparseid.measurements import Key
 from sparseid.papers.claims import ClaimResult
+from sparseid.papers.convention import Convention
 from sparseid.papers.rows import select
 from sparseid.papers.sparling import claims as sparling_claims
 from sparseid.papers.sparling import figures as sparling_figures
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from matplotlib.figure import Figure
+
+PAPERS = ("sparling", "tbr", "regcl", "sparse_vae", "ddl")
+"""The folders of ``sparseid.papers`` that are papers, in the order of the report."""
 
 Drawer = Callable[["pd.DataFrame", Sequence[Target], str], "Figure"]
 """Draws an artefact from (rows at one scale, targets, scale)."""
@@ -65,6 +69,11 @@ class Artefact:
     """True if it is the table printed after a single run."""
 
     @property
+    def convention(self) -> Convention:
+        """How its numbers are summed up over replicates: as the paper does."""
+        return load_targets(self.paper).convention_of(self.id)
+
+    @property
     def targets(self) -> list[Target]:
         """The reported numbers its cells are compared with."""
         return [
@@ -80,12 +89,18 @@ class Artefact:
     @property
     def statements(self) -> list[Statement]:
         """The claims the paper makes about it."""
-        return [statement for statement in load_targets(self.paper).statements if statement.artefact == self.id]
+        return load_targets(self.paper).statements_about(self.id)
 
     def check_claims(self, rows: pd.DataFrame) -> list[ClaimResult]:
-        """Check every claim on rows of one scale."""
-        checks = _CLAIMS[self.paper]
-        return [ClaimResult(entry.id, entry.statement, checks[entry.id](rows)) for entry in self.statements]
+        """Check the claims about it on rows of one scale; those that have no check yet are left out."""
+        checks = _CLAIMS.get(self.paper, {})
+        stated = [entry for entry in self.statements if entry.id in checks]
+        return [ClaimResult(entry.id, entry.statement, checks[entry.id](rows)) for entry in stated]
+
+    @property
+    def unchecked(self) -> list[Statement]:
+        """The claims about it that have no check yet."""
+        return [entry for entry in self.statements if entry.id not in _CLAIMS.get(self.paper, {})]
 
 
 _SPARLING_COMPLEMENTS = {"e2e_accuracy": "e2ee", "confusion_accuracy": "ce"}
@@ -136,6 +151,11 @@ ARTEFACTS: dict[str, Artefact] = {
 _CLAIMS = {"sparling": sparling_claims.CLAIMS}
 _RUN_FIGURES: dict[str, Callable[[pd.DataFrame, Mapping[str, np.ndarray], Sequence[Target], str], dict[str, Figure]]]
 _RUN_FIGURES = {"sparling": sparling_figures.run_figures}
+
+
+def not_built(paper: str) -> list[str]:
+    """Return the artefacts of a paper that its targets name and :data:`ARTEFACTS` does not have yet."""
+    return [name for name in load_targets(paper).titles if name not in ARTEFACTS]
 
 
 def artefact(name: str) -> Artefact:

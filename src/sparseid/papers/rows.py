@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 
 import pandas as pd
@@ -44,6 +44,18 @@ def per_seed(rows: pd.DataFrame, metric: str, **keys: Key) -> pd.Series:
     chosen = select(rows[rows["metric"] == metric], {name: (value,) for name, value in keys.items()})
     values = pd.Series(chosen["value"].to_numpy(float), index=chosen["seed"].to_numpy(), dtype=float).dropna()
     return values.groupby(level=0).mean()
+
+
+def per_replicate(rows: pd.DataFrame, metric: str, keys: Sequence[str] = ()) -> pd.Series:
+    """Return the values of one metric of one cell, one per replicate: a seed and the values of `keys`.
+
+    Rows without a value (undefined metrics) are dropped; further rows of a replicate are averaged.
+    """
+    chosen = rows[rows["metric"] == metric]
+    extra = [[entry.get(name) for entry in chosen["keys"]] for name in keys]
+    replicate = list(zip(chosen["seed"], *extra, strict=True))
+    values = pd.Series(chosen["value"].to_numpy(float), index=pd.Index(replicate, tupleize_cols=False)).dropna()
+    return values.groupby(level=0, sort=False).mean()
 
 
 def values_of(rows: pd.DataFrame, key: str) -> list[Key]:

@@ -1,4 +1,4 @@
-"""From rows to the cells of an artefact: our values over seeds beside the paper's number."""
+"""From rows to the cells of an artefact: our values over replicates beside the paper's number."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from sparseid.measurements import Key
-from sparseid.metrics.bootstrap import SeedSummary, summarise
+from sparseid.metrics.intervals import Summary
 from sparseid.papers.registry import Artefact
-from sparseid.papers.rows import per_seed, select
+from sparseid.papers.rows import select
 from sparseid.papers.targets import Target
 from sparseid.reporting.verdicts import Verdict, judge
 
@@ -26,22 +26,22 @@ class Cell:
     target
         The paper's number; None where it has no such cell.
     ours
-        Summary over seeds; None where nothing was measured.
+        Summary over replicates, in the paper's convention; None where nothing was measured.
     verdict
         The comparison.
     unit
         Of both numbers.
-    older_code
-        True if some of our rows come from another commit than the newest.
+    older_commits
+        Other commits than the newest that some of our rows come from.
     """
 
     keys: Mapping[str, Key]
     metric: str
     target: Target | None
-    ours: SeedSummary | None
+    ours: Summary | None
     verdict: Verdict
     unit: str = ""
-    older_code: bool = False
+    older_commits: tuple[str, ...] = ()
 
 
 def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
@@ -58,6 +58,7 @@ def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
     """
     mine = rows[(rows["paper"] == artefact.paper) & (rows["scale"] == scale)]
     mine = with_derived(select(mine, artefact.selects), artefact.derived)
+    of_metric = {metric: mine[mine["metric"] == metric] for metric in artefact.metrics}
     printed = {_identity(target.keys, target.metric): target for target in artefact.targets}
     measured = {
         _identity(_projected(keys, artefact), metric): None
@@ -65,7 +66,7 @@ def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
         if metric in artefact.metrics
     }
     made = [
-        _cell(_projected(dict(keys), artefact), metric, printed.get((keys, metric)), mine, scale)
+        _cell(artefact, _projected(dict(keys), artefact), metric, printed.get((keys, metric)), of_metric[metric], scale)
         for keys, metric in printed | measured
     ]
     return sorted(made, key=lambda cell: _position(cell, artefact))
@@ -80,10 +81,12 @@ def with_derived(rows: pd.DataFrame, derived: Mapping[str, str]) -> pd.DataFrame
     return pd.concat([rows, *(frame for frame in extra if len(frame))], ignore_index=True) if extra else rows
 
 
-def _cell(keys: dict[str, Key], metric: str, target: Target | None, rows: pd.DataFrame, scale: str) -> Cell:
-    of_cell = select(rows[rows["metric"] == metric], {name: (value,) for name, value in keys.items()})
-    ours = summarise(per_seed(of_cell, metric)) if len(of_cell) else None
-    older = bool(of_cell["older_code"].any()) if "older_code" in of_cell else False
+def _cell(
+    artefact: Artefact, keys: dict[str, Key], metric: str, target: Target | None, rows: pd.DataFrame, scale: str
+) -> Cell:
+    of_cell = select(rows, {name: (value,) for name, value in keys.items()})
+    ours = artefact.convention.summarise(of_cell, metric) if len(of_cell) else None
+    older = tuple(sorted(set(of_cell["commit"][of_cell["older_code"]]))) if "older_code" in of_cell else ()
     unit = target.unit if target else str(of_cell["unit"].iloc[0])
     return Cell(keys, metric, target, ours, judge(target, ours, scale), unit, older)
 

@@ -30,23 +30,43 @@ class RunState:
 
 
 @dataclass(frozen=True)
+class Problem:
+    """A file of a paper that could not be read: which and what to do about it, ready to print."""
+
+    paper: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
 class Collection:
     """What a report is made from.
 
     Attributes
     ----------
     rows
-        Rows DataFrame (``papers.rows.COLUMNS``), the newest of each recipe, cell and seed, with a further bool column
-        ``older_code``: made by another commit than the newest row of the same paper and scale.
+        Rows DataFrame (``papers.rows.COLUMNS``), the newest of each recipe, cell and seed, with two further columns:
+        ``source``, where the row was read (``outputs`` or ``measured``), and the bool ``older_code``, made by another
+        commit than the newest row of the same paper and scale.
     runs
         Every run folder, finished or not.
     problems
-        What could not be read, ready to print.
+        What could not be read.
     """
 
     rows: pd.DataFrame
     runs: list[RunState]
-    problems: list[str]
+    problems: list[Problem]
+
+    def of_paper(self, paper: str) -> Collection:
+        """Return what belongs to one paper."""
+        return Collection(
+            self.rows[self.rows["paper"] == paper],
+            [run for run in self.runs if run.paper == paper],
+            [problem for problem in self.problems if problem.paper == paper],
+        )
 
     def scales(self) -> list[str]:
         """Return the scales of which there is any run or row, sorted."""
@@ -71,24 +91,27 @@ def collect(outputs: Path, scale: str | None = None, measured: Iterable[Path] | 
         Only runs in the state ``done`` give rows. A ``result.json`` or measured file that cannot be read gives a
         problem, and nothing else of the report suffers.
     """
-    rows: list[Row] = []
+    made: list[Row] = []
+    kept: list[Row] = []
     runs: list[RunState] = []
-    problems: list[str] = []
+    problems: list[Problem] = []
     for folder in _run_folders(outputs, scale):
         state, message = _state(folder)
         if state == "done":
             try:
-                rows += read_rows(folder / RESULT)
+                made += read_rows(folder / RESULT)
             except RunError as error:
                 state, message = "unreadable", str(error)
-                problems.append(message)
+        if state == "unreadable":
+            problems.append(Problem(folder.parts[-2], message))
         runs.append(RunState(folder, folder.parts[-3], folder.parts[-2], state, message))
     for path in measured_files() if measured is None else measured:
         try:
-            rows += [row for row in read_rows(path) if scale in (None, row.scale)]
+            kept += [row for row in read_rows(path, _restore(path)) if scale in (None, row.scale)]
         except RunError as error:
-            problems.append(str(error))
-    return Collection(newest(rows_frame(rows)), runs, problems)
+            problems.append(Problem(path.parent.parent.name, str(error)))
+    source = ["outputs"] * len(made) + ["measured"] * len(kept)
+    return Collection(newest(rows_frame(made + kept).assign(source=source)), runs, problems)
 
 
 def rows_frame(rows: list[Row]) -> pd.DataFrame:
@@ -125,6 +148,11 @@ def _run_folders(outputs: Path, scale: str | None) -> list[Path]:
 
 def _state(folder: Path) -> tuple[str, str]:
     status = RunFolder(folder).read_status()
-    if status is None:
-        return "unreadable", f"{folder / 'status.json'} cannot be read"
-    return str(status.get("state", "unreadable")), str(status.get("message", ""))
+    state = None if status is None else status.get("state")
+    if status is None or not isinstance(state, str) or state == "unreadable":
+        return "unreadable", f"{folder / 'status.json'} cannot be read. Ask for the run again: it goes on."
+    return state, str(status.get("message", ""))
+
+
+def _restore(path: Path) -> str:
+    return f"Bring the file back with git: git restore {path.name} in {path.parent}."

@@ -1,8 +1,7 @@
-"""The report: one HTML page with its tables (Markdown, LaTeX) and figures beside it."""
+"""The report: a start page, a page per paper, with tables (Markdown, LaTeX), figures and all rows beside them."""
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,39 +10,82 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from jinja2 import Environment, PackageLoader
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sparseid.files import write_text
-from sparseid.papers.claims import ClaimResult
-from sparseid.papers.presets import of_preset, preset_recipes
-from sparseid.papers.registry import ARTEFACTS, Artefact
+from sparseid.papers.names import written
+from sparseid.papers.presets import preset_recipes
+from sparseid.papers.registry import ARTEFACTS, PAPERS, not_built
+from sparseid.papers.targets import load_targets
 from sparseid.reporting import PAGE
-from sparseid.reporting.aggregate import cells
-from sparseid.reporting.collect import Collection, RunState, collect
-from sparseid.reporting.figures import save_figure
-from sparseid.reporting.tables import HEADER, OLDER_CODE, Line, latex, lines, markdown
+from sparseid.reporting.collect import Collection, collect
+from sparseid.reporting.pictures import RunPictures, newest_pictures
+from sparseid.reporting.provenance import Origin, origins
+from sparseid.reporting.rows_file import ROWS_FILE, write_rows_file
+from sparseid.reporting.sections import REPORTED_HEADER, Reported, Section, reported, write_artefact
+from sparseid.reporting.tables import HEADER, OLDER_CODE
 
 DEFAULT_SCALE = "small"
 """The scale shown as missing when nothing has been run."""
-_RUN_PICTURES = ("motifs", "confusion", "training", "density")
+SCALE_ORDER = ("paper", "small", "smoke")
+CLAIM_COLUMNS = {"holds": "held", "fails": "failed", "undecided": "undecided", "unchecked": "not checked"}
+VERDICT_COLUMNS = {
+    "agrees": "agree",
+    "differs": "differ",
+    "not comparable": "not comparable",
+    "no printed number": "no number",
+    "missing": "missing",
+}
+"""Outcomes and verdicts -> heads of the columns that count them on the start page."""
 
 
 @dataclass(frozen=True)
-class Section:
-    """One artefact at one scale, ready for the page; paths are relative to the page."""
+class PaperPage:
+    """Everything the page of one paper shows.
 
-    artefact: Artefact
-    scale: str
-    table: list[Line]
-    claims: list[ClaimResult]
-    files: dict[str, str]
-    figure: str | None
-    verdicts: dict[str, int]
-    anchor: str
+    Attributes
+    ----------
+    paper, title
+        Folder of ``sparseid.papers`` and the paper's title.
+    sections
+        Scale -> its artefacts that are built.
+    planned
+        Those that are not.
+    pictures
+        Scale -> pictures of the newest finished run.
+    collection
+        Rows, runs and problems of the paper.
+    origins
+        Where its rows come from.
+    others
+        Runs whose rows are in no table: made with settings that are no preset's.
+    deviations
+        Where this project departs from the paper's text.
+    """
+
+    paper: str
+    title: str
+    sections: dict[str, list[Section]]
+    planned: list[Reported]
+    pictures: dict[str, RunPictures]
+    collection: Collection
+    origins: list[Origin]
+    others: list[str]
+    deviations: list[dict[str, str]]
+
+    @property
+    def path(self) -> str:
+        """File name of the page."""
+        return f"{self.paper}.html"
+
+    @property
+    def states(self) -> Counter[str]:
+        """State -> number of runs."""
+        return Counter(run.state for run in self.collection.runs)
 
 
-def build_report(outputs: Path, scale: str | None = None) -> Path:
-    """Write the report of everything under `outputs` (and the rows kept in git) and return its page.
+def build_report(outputs: Path, scale: str | None = None, collection: Collection | None = None) -> Path:
+    """Write the report of everything under `outputs` (and the rows kept in git) and return its start page.
 
     Parameters
     ----------
@@ -51,100 +93,78 @@ def build_report(outputs: Path, scale: str | None = None) -> Path:
         The folder of runs; it need not exist. The report goes to ``<outputs>/report``.
     scale
         Only this scale; None for every scale of which there is anything.
+    collection
+        What was collected from `outputs` at `scale`, where the caller has done so already.
 
     Notes
     -----
-    Renders from partial or no results; what is missing, unfinished, failed or unreadable is named on the page.
+    Renders from partial or no results; what is missing, unfinished, failed or unreadable is named on the pages.
     """
-    collection = collect(outputs, scale)
-    page = outputs / PAGE
-    page.parent.mkdir(parents=True, exist_ok=True)
-    scales = [scale] if scale else collection.scales() or [DEFAULT_SCALE]
-    sections = {
-        name: [write_artefact(entry, collection, outputs, name) for entry in ARTEFACTS.values()] for name in scales
-    }
-    environment = Environment(loader=PackageLoader("sparseid.reporting"), autoescape=True, trim_blocks=True)
-    environment.globals.update(header=HEADER, dagger=OLDER_CODE)
-    html = environment.get_template("report.html").render(
-        sections=sections,
-        pictures={name: _newest_pictures(collection, name, page.parent) for name in scales},
-        runs=collection.runs,
-        states=Counter(run.state for run in collection.runs),
-        problems=collection.problems,
-        others=_other_settings(collection),
-        deviations=_deviations(),
-        older_code=bool(collection.rows["older_code"].any()),
-        commits=sorted(set(collection.rows["commit"])),
+    collection = collect(outputs, scale) if collection is None else collection
+    start = outputs / PAGE
+    start.parent.mkdir(parents=True, exist_ok=True)
+    scales = [scale] if scale else sorted(collection.scales() or [DEFAULT_SCALE], key=SCALE_ORDER.index)
+    pages = [_paper_page(paper, collection.of_paper(paper), scales, start.parent) for paper in PAPERS]
+    write_rows_file(collection.rows, start.parent / ROWS_FILE)
+    environment = _environment(pages)
+    for page in pages:
+        write_text(start.parent / page.path, environment.get_template("paper.html").render(page=page))
+    html = environment.get_template("start.html").render(
+        page=None, collection=collection, states=Counter(run.state for run in collection.runs), rows_file=ROWS_FILE
+    )
+    write_text(start, html)
+    return start
+
+
+def _environment(pages: list[PaperPage]) -> Environment:
+    environment = Environment(
+        loader=PackageLoader("sparseid.reporting"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters.update(written=written)
+    environment.globals.update(
+        pages=pages,
+        claim_columns=CLAIM_COLUMNS,
+        verdict_columns=VERDICT_COLUMNS,
+        start=PAGE.name,
+        header=HEADER,
+        reported_header=REPORTED_HEADER,
+        dagger=OLDER_CODE,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
-    write_text(page, html)
-    return page
+    return environment
 
 
-def write_artefact(artefact: Artefact, collection: Collection, outputs: Path, scale: str) -> Section:
-    """Write table (.md, .tex) and figure (.png, .svg) of one artefact to ``<outputs>/report/<scale>``.
-
-    Returns
-    -------
-    Section
-        What the page shows of it.
-    """
-    folder = (outputs / PAGE).parent / scale
-    folder.mkdir(parents=True, exist_ok=True)
-    name = artefact.id.replace("/", "-")
-    of_scale = of_preset(collection.rows, artefact.id, scale)
-    made = cells(artefact, of_scale, scale)
-    table = lines(made)
-    caption = f"{artefact.title} (scale={scale})"
-    write_text(folder / f"{name}.md", markdown(table, caption))
-    write_text(folder / f"{name}.tex", latex(table, caption))
-    if artefact.draw:
-        save_figure(artefact.draw(of_scale, artefact.targets, scale), folder, name)
-    return Section(
-        artefact=artefact,
-        scale=scale,
-        table=table,
-        claims=artefact.check_claims(of_scale),
-        files={kind: f"{scale}/{name}.{kind}" for kind in ("md", "tex")},
-        figure=f"{scale}/{name}.svg" if artefact.draw else None,
-        verdicts=dict(Counter(cell.verdict.word for cell in made)),
-        anchor=f"{scale}-{name}",
+def _paper_page(paper: str, collection: Collection, scales: list[str], report: Path) -> PaperPage:
+    built = [entry for entry in ARTEFACTS.values() if entry.paper == paper]
+    targets = load_targets(paper)
+    return PaperPage(
+        paper=paper,
+        title=targets.title,
+        sections={
+            name: [write_artefact(entry, collection, report, name) for entry in built] for name in scales if built
+        },
+        planned=[reported(targets, name) for name in not_built(paper)],
+        pictures=newest_pictures(collection.runs, report),
+        collection=collection,
+        origins=origins(collection.rows),
+        others=_other_settings(paper, collection),
+        deviations=_deviations(paper),
     )
 
 
-def _other_settings(collection: Collection) -> list[str]:
+def _other_settings(paper: str, collection: Collection) -> list[str]:
     """Return the runs whose rows are in no table here: made with settings that are no preset's."""
     rows = collection.rows
-    shown = {
-        scale: frozenset().union(*(preset_recipes(name, scale) for name in ARTEFACTS)) for scale in set(rows["scale"])
-    }
-    named = zip(rows["run"], rows["recipe"], rows["scale"], strict=True)
+    names = [name for name, entry in ARTEFACTS.items() if entry.paper == paper]
+    shown = {scale: frozenset().union(*(preset_recipes(name, scale) for name in names)) for scale in set(rows["scale"])}
+    named = set(zip(rows["run"], rows["recipe"], rows["scale"], strict=True))
     return sorted({str(run) for run, recipe, scale in named if recipe not in shown[scale]})
 
 
-def _newest_pictures(collection: Collection, scale: str, report: Path) -> dict[str, Any] | None:
-    """Copy the pictures of the newest finished run beside the page, so that the report folder stands alone."""
-    done = [run for run in collection.runs if run.scale == scale and run.state == "done" and _pictures(run)]
-    if not done:
-        return None
-    run = max(done, key=lambda run: (run.path / "result.json").stat().st_mtime)
-    folder = report / scale / "run"
-    folder.mkdir(parents=True, exist_ok=True)
-    for picture in _pictures(run):
-        shutil.copyfile(picture, folder / picture.name)
-    return {"run": run, "files": [f"{scale}/run/{picture.name}" for picture in _pictures(run)]}
-
-
-def _pictures(run: RunState) -> list[Path]:
-    paths = [run.path / "figures" / f"{name}.svg" for name in _RUN_PICTURES]
-    return [path for path in paths if path.is_file()]
-
-
-def _deviations() -> dict[str, list[dict[str, str]]]:
-    """Return, per paper, where this project departs from the paper's text."""
-    found = {}
-    for paper in sorted({artefact.paper for artefact in ARTEFACTS.values()}):
-        path = files("sparseid.papers").joinpath(paper, "deviations.yaml")
-        if path.is_file():
-            found[paper] = yaml.safe_load(path.read_text(encoding="utf-8"))["deviations"]
-    return found
+def _deviations(paper: str) -> list[dict[str, Any]]:
+    path = files("sparseid.papers").joinpath(paper, "deviations.yaml")
+    return yaml.safe_load(path.read_text(encoding="utf-8"))["deviations"] if path.is_file() else []

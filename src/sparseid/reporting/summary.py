@@ -22,7 +22,7 @@ from sparseid.reporting.aggregate import cells
 from sparseid.reporting.collect import RESULT, collect, newest, rows_frame
 from sparseid.reporting.figures import save_figure
 from sparseid.reporting.page import build_report
-from sparseid.reporting.tables import HEADER, OLDER_CODE, Line, lines, number
+from sparseid.reporting.tables import HEADER, OLDER_CODE, Line, caption, lines, number
 from sparseid.training.rows import read_rows
 
 CURVE = ("density", "fpe", "fne", "ce", "e2ee")
@@ -64,7 +64,8 @@ def finish_run(folder: Path, page: bool = True) -> None:
     console = _console()
     summary = run_summary(paper, rows)
     if summary is not None:
-        _print_table(console, summary.title, lines(cells(summary, rows, scale)))
+        table = lines(cells(summary, rows, scale), summary.convention)
+        _print_table(console, caption(summary.title, scale, summary.convention), table)
     if len(values_of(rows, "steps_above")) > 1:
         _print_curve(console, rows)
     _print_end(console, scale, folder / "figures", build_report(outputs) if page else None)
@@ -89,14 +90,15 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str) -> None:
     """
     chosen = artefact(artefact_id)
     outputs = Path(outputs)
-    collection = collect(outputs, scale)
+    collection = collect(outputs)
     rows = of_preset(collection.rows, chosen.id, scale)
-    page = build_report(outputs)
+    page = build_report(outputs, collection=collection)
     console = _console()
-    _print_table(console, chosen.title, lines(cells(chosen, rows, scale)))
+    table = lines(cells(chosen, rows, scale), chosen.convention)
+    _print_table(console, caption(chosen.title, scale, chosen.convention), table)
     _print_claims(console, chosen.check_claims(rows))
     for run in collection.runs:
-        if run.paper == chosen.paper and run.state not in ("done", "unreadable"):
+        if (run.paper, run.scale) == (chosen.paper, scale) and run.state not in ("done", "unreadable"):
             _say(console, f"{run.state}: {run.path} {run.message}".rstrip())
     for problem in collection.problems:
         _say(console, f"not used: {problem}")
@@ -119,7 +121,7 @@ def _console() -> Console:
 def _print_table(console: Console, title: str, table: list[Line]) -> None:
     shown = Table(title=title, title_justify="left", title_style="bold")
     for name in HEADER:
-        shown.add_column(name, justify="right" if name in ("paper", "ours", "seeds") else "left")
+        shown.add_column(name, justify="right" if name in ("paper", "ours", "n") else "left")
     for line in table:
         shown.add_row(*(Text(text) for text in line.texts[:-1]), Text(line.texts[-1], _STYLES.get(line.word, "")))
     console.print(shown)

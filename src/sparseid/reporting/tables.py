@@ -7,18 +7,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from sparseid.metrics.bootstrap import SeedSummary
+from sparseid.metrics.intervals import Summary
+from sparseid.papers.convention import Convention
 from sparseid.papers.names import written, written_cell
 from sparseid.papers.targets import Target
 from sparseid.reporting.aggregate import Cell
 
-HEADER = ("cell", "metric", "paper", "ours", "seeds", "verdict")
+HEADER = ("cell", "metric", "paper", "ours", "n", "verdict")
 OLDER_CODE = "\N{DAGGER}"
 """Marks numbers with rows of another commit than the newest."""
-_UNITS = {"percent": "%", "ratio": ""}
+_PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
+_UNITS = {
+    "percent": "%",
+    "AUC in percent": "%",
+    "AUC percent points": "points",
+    "squared AUC percent": "points squared",
+    "second": "s",
+    **dict.fromkeys(
+        ("1", "ratio", "score", "score in [0,1]", "score in [-1,1]", "correlation", "correlation in [0,1]", "fraction",
+         "list of names", "axis unit"),
+        "",
+    ),
+}  # fmt: skip
+"""Units as they stand behind a metric's name; those without a dimension go without saying."""
 _TEX = str.maketrans(
     {"%": r"\%", "_": r"\_", "&": r"\&", "#": r"\#", "~": r"\textasciitilde{}", "\N{LESS-THAN OR EQUAL TO}": r"$\le$",
-     "\N{GREATER-THAN OR EQUAL TO}": r"$\ge$", "<": r"$<$", ">": r"$>$", OLDER_CODE: r"$^\dagger$", "\N{EN DASH}": "--"}
+     "\N{GREATER-THAN OR EQUAL TO}": r"$\ge$", "<": r"$<$", ">": r"$>$", OLDER_CODE: r"$^\dagger$",
+     _PLUS_MINUS: r"$\pm$", "^": r"\^{}", "\N{EN DASH}": "--", "\N{GREEK SMALL LETTER BETA}": r"$\beta$"}
 )  # fmt: skip
 
 
@@ -30,10 +45,11 @@ class Line:
     word: str
 
 
-def lines(cells: Sequence[Cell]) -> list[Line]:
+def lines(cells: Sequence[Cell], convention: Convention) -> list[Line]:
     """Write cells as lines; a whole domain (first key) without any measurement becomes a single line.
 
-    Keys that are the same in every cell go without saying, except the first.
+    Keys that are the same in every cell go without saying, except the first. The numbers of ours are written in the
+    paper's `convention`.
     """
     names = _telling_keys(cells)
     made = []
@@ -42,7 +58,7 @@ def lines(cells: Sequence[Cell]) -> list[Line]:
         if len(members) > 1 and all(cell.verdict.word == "missing" for cell in members):
             made.append(Line((written(first), f"{len(members)} numbers", "", "", "0", "missing"), "missing"))
         else:
-            made += [_line(cell, names) for cell in members]
+            made += [_line(cell, names, convention.symmetric) for cell in members]
     return made
 
 
@@ -73,17 +89,26 @@ def printed(value: float) -> str:
 def paper_text(target: Target | None) -> str:
     """Write the paper's number: relation, ``~`` where it was read off a plot, interval."""
     if target is None or target.value is None:
-        return "\N{EN DASH}"
+        return (target.words if target else "") or "\N{EN DASH}"
     sign = {"=": "", "<=": "\N{LESS-THAN OR EQUAL TO} ", ">=": "\N{GREATER-THAN OR EQUAL TO} "}
     text = sign.get(target.op, f"{target.op} ") + ("~" if target.uncertainty else "") + printed(target.value)
-    return text + (f" [{printed(target.interval[0])}, {printed(target.interval[1])}]" if target.interval else "")
+    if target.interval is None:
+        return text
+    low, high = target.interval
+    if target.spread_kind == "sd":
+        return f"{text} {_PLUS_MINUS} {printed((high - low) / 2)}"
+    return f"{text} [{printed(low)}, {printed(high)}]"
 
 
-def ours_text(ours: SeedSummary | None) -> str:
-    """Write our mean and its bootstrap interval; no interval for a single seed."""
-    if ours is None or math.isnan(ours.mean):
+def ours_text(ours: Summary | None, symmetric: bool = False) -> str:
+    """Write our centre and its interval, as +- where it is `symmetric`; no interval for a single replicate."""
+    if ours is None or math.isnan(ours.centre):
         return "\N{EN DASH}"
-    return number(ours.mean) + ("" if math.isnan(ours.low) else f" [{number(ours.low)}, {number(ours.high)}]")
+    if math.isnan(ours.low):
+        return number(ours.centre)
+    if symmetric:
+        return f"{number(ours.centre)} {_PLUS_MINUS} {number((ours.high - ours.low) / 2)}"
+    return f"{number(ours.centre)} [{number(ours.low)}, {number(ours.high)}]"
 
 
 def markdown(table: Sequence[Line], caption: str) -> str:
@@ -114,13 +139,23 @@ def latex(table: Sequence[Line], caption: str) -> str:
     )
 
 
-def _line(cell: Cell, names: Sequence[str]) -> Line:
-    unit = _UNITS.get(cell.unit, cell.unit)
+def caption(title: str, scale: str, convention: Convention) -> str:
+    """Return the caption of a comparison table: what it shows, at which scale, and how ours are summed up."""
+    return f"{title} (scale={scale}; ours: {convention})"
+
+
+def metric_text(metric: str, unit: str) -> str:
+    """Return a metric's name with its unit."""
+    unit = _UNITS.get(unit, unit)
+    return written(metric) + (f", {unit}" if unit else "")
+
+
+def _line(cell: Cell, names: Sequence[str], symmetric: bool) -> Line:
     texts = (
         written_cell({name: cell.keys[name] for name in names if name in cell.keys}),
-        written(cell.metric) + (f", {unit}" if unit else ""),
+        metric_text(cell.metric, cell.unit),
         paper_text(cell.target),
-        ours_text(cell.ours) + (OLDER_CODE if cell.older_code else ""),
+        ours_text(cell.ours, symmetric) + (OLDER_CODE if cell.older_commits else ""),
         str(cell.ours.n if cell.ours else 0),
         str(cell.verdict),
     )

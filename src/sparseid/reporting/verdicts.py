@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from sparseid.metrics.bootstrap import SeedSummary
+from sparseid.metrics.intervals import Summary
 from sparseid.papers.targets import Target
 
 Word = Literal["agrees", "differs", "not comparable", "no printed number", "missing"]
@@ -14,7 +14,7 @@ Word = Literal["agrees", "differs", "not comparable", "no printed number", "miss
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on one cell; `difference` is ours minus the paper's where the verdict is ``differs``."""
+    """The verdict on one cell; `difference` is our centre minus the paper's number where the verdict is ``differs``."""
 
     word: Word
     difference: float | None = None
@@ -23,7 +23,7 @@ class Verdict:
         return self.word if self.difference is None else f"{self.word} by {self.difference:+.2g}"
 
 
-def judge(target: Target | None, ours: SeedSummary | None, scale: str) -> Verdict:
+def judge(target: Target | None, ours: Summary | None, scale: str) -> Verdict:
     """Compare one cell.
 
     Parameters
@@ -31,7 +31,7 @@ def judge(target: Target | None, ours: SeedSummary | None, scale: str) -> Verdic
     target
         The paper's number; None or without a value where it prints none.
     ours
-        Our values over seeds; None or without a mean where nothing was measured.
+        Our values over replicates, summed up as the paper does; None or without a centre where nothing was measured.
     scale
         Scale of our rows: only ``paper`` compares.
 
@@ -39,21 +39,21 @@ def judge(target: Target | None, ours: SeedSummary | None, scale: str) -> Verdic
     -------
     Verdict
         In this order: ``missing`` (nothing measured), ``no printed number``, ``not comparable`` (another scale),
-        ``agrees`` (our bootstrap interval, or our value if there is one seed, overlaps the paper's spread widened by
-        its rounding and its reading error; for a bound such as "< 10": our mean obeys it), else ``differs``.
+        ``agrees`` (our interval, or our value if there is one replicate, overlaps the paper's spread widened by its
+        rounding and its reading error; for a bound such as "< 10": our centre obeys it), else ``differs``.
     """
-    if ours is None or math.isnan(ours.mean):
+    if ours is None or math.isnan(ours.centre):
         return Verdict("missing")
     if target is None or target.value is None:
         return Verdict("no printed number")
     if scale != "paper":
         return Verdict("not comparable")
-    difference = ours.mean - target.value
+    difference = ours.centre - target.value
     if target.op != "=":
         slack = target.uncertainty
         obeyed = difference <= slack if target.op.startswith("<") else difference >= -slack
         return Verdict("agrees") if obeyed else Verdict("differs", difference)
-    low, high = (ours.mean, ours.mean) if math.isnan(ours.low) else (ours.low, ours.high)
+    low, high = (ours.centre, ours.centre) if math.isnan(ours.low) else (ours.low, ours.high)
     slack = max(target.uncertainty, half_last_digit(target.value))
     paper_low, paper_high = target.interval or (target.value, target.value)
     overlap = low <= paper_high + slack and high >= paper_low - slack

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, dataclass, fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -85,8 +86,15 @@ def write_rows(path: Path, rows: list[Row]) -> None:
     write_text(path, f'{{"rows": [\n{lines}\n]}}\n')
 
 
-def read_rows(path: Path) -> list[Row]:
+def read_rows(path: Path, remedy: str = "Make the run again with force=true.") -> list[Row]:
     """Read the rows of a ``result.json``.
+
+    Parameters
+    ----------
+    path
+        The file.
+    remedy
+        What to do if it is damaged; ends the message of the error.
 
     Raises
     ------
@@ -96,27 +104,33 @@ def read_rows(path: Path) -> list[Row]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise RunError(f"{path} cannot be read as rows: {error}. Make the run again with force=true.") from error
+        raise RunError(f"{path} cannot be read as rows: {error}. {remedy}") from error
     rows = content.get("rows") if isinstance(content, dict) else None
     if not isinstance(rows, list):
-        raise RunError(f'{path} has no list "rows". Make the run again with force=true.')
-    return [_row(entry, f"{path}, row {number}") for number, entry in enumerate(rows)]
+        raise RunError(f'{path} has no list "rows". {remedy}')
+    return [_row(entry, f"{path}, row {number}", remedy) for number, entry in enumerate(rows)]
 
 
 _TYPES: dict[str, type | tuple[type, ...]] = {"keys": dict, "seed": int, "n": int, "dirty": bool}
 _TYPES["value"] = (float, int, type(None))
 
 
-def _row(entry: Any, where: str) -> Row:
+def _row(entry: Any, where: str, remedy: str) -> Row:
     """Return `entry` as a Row if it has exactly a row's fields, each of its type."""
     names = {f.name for f in fields(Row)}
     if not isinstance(entry, dict) or set(entry) != names:
         found = set(entry) if isinstance(entry, dict) else set()
-        raise RunError(f"{where}: missing {sorted(names - found)}, unknown {sorted(found - names)}.")
+        raise RunError(f"{where}: missing {sorted(names - found)}, unknown {sorted(found - names)}. {remedy}")
     for name, value in entry.items():
         if not isinstance(value, _TYPES.get(name, str)) or (isinstance(value, bool) and name != "dirty"):
-            raise RunError(f"{where}: {name} is {value!r}.")
+            raise RunError(f"{where}: {name} is {value!r}. {remedy}")
     for name, value in entry["keys"].items():
         if not isinstance(value, str | int | float):
-            raise RunError(f"{where}: key {name} is {value!r}.")
+            raise RunError(f"{where}: key {name} is {value!r}. {remedy}")
+    if entry["value"] is not None and not math.isfinite(entry["value"]):
+        raise RunError(f"{where}: value is {entry['value']!r}. {remedy}")
+    try:
+        datetime.fromisoformat(entry["written"])
+    except ValueError:
+        raise RunError(f"{where}: written is {entry['written']!r}, no time. {remedy}") from None
     return Row(**entry)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sparseid.metrics.bootstrap import summarise
 from sparseid.papers.drawing import FAINT, INK, METRIC_COLOURS, new_figure, tidy
 from sparseid.papers.names import EXPLAINED, written
 from sparseid.papers.rows import per_seed, values_of
 from sparseid.papers.sparling import pictures
 from sparseid.papers.sparling.claims import DOMAINS, domain_rows
-from sparseid.papers.targets import Target
+from sparseid.papers.targets import Target, load_targets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +55,8 @@ def motif_error_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) 
     grid[0, 0].set_ylabel("error, % (mean over seeds)", fontsize=9)
     grid[0, 0].set_ylim(0, 1.06 * max(axes.get_ylim()[1] for axes in grid[0]))
     handles = [_patch(FAINT, filled=True), _patch(FAINT, filled=False)]
-    labels = [f"ours, scale={scale} (dots: seeds; whiskers: 95 % bootstrap interval)", _paper_label(scale)]
+    spread = load_targets("sparling").convention.interval_words
+    labels = [f"ours, scale={scale} (dots: seeds; whiskers: {spread})", _paper_label(scale)]
     figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=8.5, frameon=False)
     return figure
 
@@ -95,7 +95,8 @@ def errors_against_density(rows: pd.DataFrame, targets: Sequence[Target], scale:
     figure.supxlabel("density, multiples of the last one (falls to the right)", fontsize=9)
     if rows["seed"].nunique() > 1:
         handles = [_line(FAINT, 0.8), _line(INK, 2.2), _hollow_marker()]
-        labels = [f"seeds, scale={scale}", "their mean with 95 % bootstrap interval", _paper_label(scale)]
+        spread = load_targets("sparling").convention.interval_words
+        labels = [f"seeds, scale={scale}", f"their mean with {spread}", _paper_label(scale)]
     else:
         handles, labels = [_line(INK, 2.2), _hollow_marker()], [f"one seed, scale={scale}", _paper_label(scale)]
     figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8.5, frameon=False)
@@ -148,8 +149,9 @@ def _curve(axes: Axes, rows: pd.DataFrame, metric: str, multiples: Mapping[int, 
     x = [multiples[int(step)] for step in table.columns]
     for _, values in table.iterrows():
         axes.plot(x, values, color=colour, linewidth=0.8, alpha=0.45)
-    summaries = [summarise(table[step]) for step in table.columns]
-    axes.plot(x, [summary.mean for summary in summaries], color=colour, linewidth=2.2, marker="o", markersize=3)
+    convention = load_targets("sparling").convention
+    summaries = [convention.summarise_values(table[step]) for step in table.columns]
+    axes.plot(x, [summary.centre for summary in summaries], color=colour, linewidth=2.2, marker="o", markersize=3)
     if len(table) > 1:
         low, high = ([getattr(summary, end) for summary in summaries] for end in ("low", "high"))
         axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
@@ -164,8 +166,8 @@ def _paper_points(axes: Axes, domain: str, metric: str, targets: Sequence[Target
 
 
 def _bar_with_seeds(axes: Axes, x: float, values: pd.Series, colour: str) -> None:
-    summary = summarise(values)
-    axes.bar(x, summary.mean, width=0.36, color=colour, alpha=0.75)
+    summary = load_targets("sparling").convention.summarise_values(values)
+    axes.bar(x, summary.centre, width=0.36, color=colour, alpha=0.75)
     if summary.n > 1:
         axes.vlines(x, summary.low, summary.high, color=INK, linewidth=1.4, zorder=4)
     offsets = np.linspace(-0.1, 0.1, len(values)) if len(values) > 1 else np.zeros(1)

@@ -1,0 +1,1 @@
+"""RegCL: identifiable attribution maps using regularised contrastive learning."""

@@ -1,0 +1,1 @@
+"""Sparse VAE: identifiable deep generative models via sparse decoding."""

@@ -1,0 +1,1 @@
+"""TBR: sparsity regularisation via tree-structured environments for disentangled representations."""

@@ -1,0 +1,171 @@
+"""What the report shows of one artefact: built (table, claims, figure) or only reported by the paper."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from sparseid.files import write_text
+from sparseid.papers.claims import ClaimResult
+from sparseid.papers.names import written_cell
+from sparseid.papers.presets import of_preset, preset_runs
+from sparseid.papers.registry import Artefact
+from sparseid.papers.targets import PaperTargets, Statement
+from sparseid.reporting.aggregate import cells
+from sparseid.reporting.collect import Collection
+from sparseid.reporting.figures import save_figure
+from sparseid.reporting.pictures import Picture, picture
+from sparseid.reporting.tables import Line, caption, latex, lines, markdown, metric_text, paper_text
+
+REPORTED_HEADER = ("cell", "metric", "paper", "n", "source")
+
+
+@dataclass(frozen=True)
+class Section:
+    """One artefact at one scale, ready for the page.
+
+    Attributes
+    ----------
+    artefact, scale
+        What it is.
+    table, caption
+        Its comparison table.
+    claims, unchecked
+        The paper's claims about it: with our finding, and without a check.
+    conditions
+        Claim id -> the check as a formula.
+    files
+        Kind -> path of the table relative to the report's folder.
+    figure
+        None for a plain table.
+    verdicts
+        Word -> number of cells.
+    done, expected
+        Runs of its preset: with rows, and all.
+    older_commits
+        Commits of rows marked as made by older code.
+    """
+
+    artefact: Artefact
+    scale: str
+    table: list[Line]
+    caption: str
+    claims: list[ClaimResult]
+    unchecked: list[Statement]
+    conditions: dict[str, str]
+    files: dict[str, str]
+    figure: Picture | None
+    verdicts: Counter[str]
+    done: int
+    expected: int
+    older_commits: list[str]
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """Number of claims that hold, fail and are undecided."""
+        return Counter(claim.finding.outcome for claim in self.claims)
+
+    @property
+    def anchor(self) -> str:
+        """Its place on the paper's page."""
+        return f"{self.scale}-{file_name(self.artefact.id)}"
+
+
+@dataclass(frozen=True)
+class Reported:
+    """An artefact that is not built yet: what the paper reports.
+
+    Attributes
+    ----------
+    id, title
+        What it is.
+    table
+        Texts under :data:`REPORTED_HEADER`; empty where the paper prints no number of it.
+    pictured
+        Cells that the paper shows without printing their numbers, where it prints none at all.
+    read_off
+        True if some of its numbers were read off a plot.
+    statements
+        The paper's claims about it.
+    """
+
+    id: str
+    title: str
+    table: list[tuple[str, str, str, str, str]]
+    pictured: int
+    read_off: bool
+    statements: list[Statement]
+
+    @property
+    def anchor(self) -> str:
+        """Its place on the paper's page."""
+        return file_name(self.id)
+
+
+def file_name(artefact_id: str) -> str:
+    """Return the name of an artefact's files: ``sparling-fig4``."""
+    return artefact_id.replace("/", "-")
+
+
+def write_artefact(artefact: Artefact, collection: Collection, report: Path, scale: str) -> Section:
+    """Write table (.md, .tex) and figure (.png, .svg) of one artefact to ``<report>/<scale>``.
+
+    Returns
+    -------
+    Section
+        What the page shows of it.
+    """
+    folder = report / scale
+    folder.mkdir(parents=True, exist_ok=True)
+    name = file_name(artefact.id)
+    rows = of_preset(collection.rows, artefact.id, scale)
+    made = cells(artefact, rows, scale)
+    table = lines(made, artefact.convention)
+    heading = caption(artefact.title, scale, artefact.convention)
+    write_text(folder / f"{name}.md", markdown(table, heading))
+    write_text(folder / f"{name}.tex", latex(table, heading))
+    figure = None
+    if artefact.draw:
+        save_figure(artefact.draw(rows, artefact.targets, scale), folder, name)
+        figure = picture(folder / f"{name}.svg", report)
+    expected = preset_runs(artefact.id, scale)
+    return Section(
+        artefact=artefact,
+        scale=scale,
+        table=table,
+        caption=heading,
+        claims=artefact.check_claims(rows),
+        unchecked=artefact.unchecked,
+        conditions={statement.id: statement.condition for statement in artefact.statements},
+        files={kind: f"{scale}/{name}.{kind}" for kind in ("md", "tex")},
+        figure=figure,
+        verdicts=Counter(cell.verdict.word for cell in made),
+        done=len(expected & set(zip(rows["recipe"], rows["seed"], strict=True))),
+        expected=len(expected),
+        older_commits=sorted({commit for cell in made for commit in cell.older_commits}),
+    )
+
+
+def reported(paper: PaperTargets, artefact_id: str) -> Reported:
+    """Return what the paper reports in an artefact."""
+    targets = paper.of(artefact_id)
+    printed = [target for target in targets if target.value is not None or target.words]
+    table = [
+        (
+            written_cell(target.keys),
+            metric_text(target.metric, target.unit),
+            paper_text(target),
+            "" if target.n is None else str(target.n),
+            target.source,
+        )
+        for target in (targets if printed else [])
+    ]
+    return Reported(
+        id=artefact_id,
+        title=paper.titles[artefact_id],
+        table=table,
+        pictured=0 if printed else len(targets),
+        read_off=any(target.uncertainty for target in printed),
+        statements=paper.statements_about(artefact_id),
+    )
