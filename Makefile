@@ -1,21 +1,25 @@
 # Two commands on a fresh machine: `make demo` and `make test`. Each sets up .venv by itself.
 SCALE ?= small
+LAUNCHER ?= local
 VENV := .venv
 BIN := $(VENV)/bin
 # the newest Python that the pinned packages were tested with, else whatever python3 is
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test report keep bench clean
+.PHONY: help setup demo test plan reproduce-all report keep costs bench clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
 
 setup: $(VENV)/ready  ## create .venv with the pinned packages and sparseid itself
 
 $(VENV)/ready: requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "sparseid needs Python 3.11 or newer; $(PYTHON) is older. Use: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 2; }
+	@case "$$($(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11))' 2>/dev/null)" in \
+	  True) exit 0;; \
+	  False) echo "sparseid needs Python 3.11 or newer; $(PYTHON) is older.";; \
+	  *) echo "sparseid needs Python 3.11 or newer; '$(PYTHON)' is no Python that runs.";; \
+	esac; echo "Use: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 2
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing packages into $(VENV) (a few minutes, about 6 GB with torch's CUDA build)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
@@ -31,11 +35,20 @@ test: setup  ## lint, types and all tests
 	@$(BIN)/mypy
 	@$(BIN)/python -m pytest
 
+plan: setup  ## list every run of every artefact: done or to do, by which commit, hours left (SCALE, EXPERIMENT, ARGS=--cells)
+	@$(BIN)/python scripts/plan.py --scale $(SCALE) $(if $(EXPERIMENT),experiment=$(EXPERIMENT)) $(ARGS)
+
+reproduce-all: setup  ## make what is missing of every artefact, then the report (SCALE, LAUNCHER=local|slurm, ARGS, FORCE=1)
+	@$(BIN)/python scripts/reproduce.py --scale $(SCALE) --launcher $(LAUNCHER) $(if $(FORCE),--again-measured) $(ARGS)
+
 report: setup  ## tables, figures and verdicts from whatever has finished, as outputs/report/index.html
 	@$(BIN)/python scripts/report.py
 
 keep: setup  ## copy the rows of finished, clean runs at SCALE into the package, to be committed
 	@$(BIN)/python scripts/keep.py $(SCALE)
+
+costs: setup  ## measure what a run costs on this machine, for the hours of make plan (SCALE, EXPERIMENT)
+	@$(BIN)/python scripts/costs.py --scale $(SCALE) $(if $(EXPERIMENT),--experiment $(EXPERIMENT)) $(ARGS)
 
 bench: setup  ## speed: generator, threshold update, where a training step's time goes (outputs/bench)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'

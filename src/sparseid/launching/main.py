@@ -36,9 +36,8 @@ def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
         if arguments.help:
             print(help_page(configs), end="")
             return 0
-        return _run(
-            [*arguments.overrides, *(["hydra.mode=MULTIRUN"] if arguments.multirun else [])], arguments.cfg, configs
-        )
+        overrides = [*arguments.overrides, *(["hydra.mode=MULTIRUN"] if arguments.multirun else [])]
+        return _run(overrides, arguments.cfg, arguments.skip_measured, configs)
     except ConfigError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -47,10 +46,17 @@ def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
         return 130
 
 
-def _run(overrides: list[str], show: bool, configs: Path) -> int:
+def _run(overrides: list[str], show: bool, skip_measured: bool, configs: Path) -> int:
     from sparseid.config.sweep import plan  # Hydra, which the help page does without
 
     planned = plan(overrides, configs)
+    if skip_measured:
+        from sparseid.launching.plan import without_measured
+
+        planned = without_measured(planned)
+        if not planned.cells:
+            print("all measured: the rows are kept in git")
+            return 0
     if show:
         from sparseid.launching.show import show_plan
 
@@ -75,4 +81,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--help", "-h", action="store_true")
     parser.add_argument("--cfg", "-c", choices=["job"])
     parser.add_argument("--multirun", "-m", action="store_true")
+    parser.add_argument("--skip-measured", action="store_true")
     return parser

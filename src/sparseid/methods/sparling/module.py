@@ -16,7 +16,7 @@ from sparseid.methods.sparling.callbacks import AdaptiveDensity
 from sparseid.methods.sparling.decoder import SequenceDecoder
 from sparseid.methods.sparling.encoder import LocalEncoder
 from sparseid.methods.sparling.losses import exactly_right, sequence_cross_entropy, teacher_forcing
-from sparseid.methods.sparling.schedule import DensitySchedule
+from sparseid.methods.sparling.schedule import DensitySchedule, density_grid
 from sparseid.methods.sparling.sparse_layer import SparseLayer
 from sparseid.metrics.edit_distance import cut_at_end, edit_distances, exact_match, without_padding
 from sparseid.metrics.motifs import MotifCounts, boxes_in_cells, motif_errors
@@ -74,6 +74,7 @@ class SparlingModule(LightningModule):
         self.batch_size = batch_size
         self.symbols, self.vocabulary = symbols, symbols + 2
         self.optimizer_config: OptimizerConfig = method.optimizer
+        self.schedule_config = method.schedule
         self.evaluation_config = method.evaluation
         self.evaluation: Evaluation | None = None
         self.encoder = LocalEncoder(
@@ -213,6 +214,13 @@ class SparlingModule(LightningModule):
             )
             for k, path in enumerate(milestones)
         ]
+
+    @property
+    def most_test_items(self) -> int:
+        """Test items of all evaluations of a run that passes every density: what testing costs at most."""
+        schedule, evaluation = self.schedule_config, self.evaluation_config
+        densities = density_grid(schedule.start_density, schedule.min_density, schedule.cut_factor)
+        return evaluation.items + (len(densities) - 1) * evaluation.curve_items
 
     def on_test_start(self) -> None:
         """Forget the last test."""

@@ -1,0 +1,176 @@
+"""Measure what a run costs on this machine: a few training steps, a slice of validation and of test (make costs).
+
+Writes src/sparseid/launching/costs.json, from which make plan estimates runs. Commit what it writes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+
+from sparseid.config.choices import scales
+from sparseid.config.errors import ConfigError
+from sparseid.config.identity import recipe_hash
+from sparseid.config.schema import RunConfig
+from sparseid.config.sweep import plan
+from sparseid.launching.estimate import COSTS, Cost, write_costs
+from sparseid.streams import Streams
+from sparseid.training import environment
+from sparseid.training.build import build_data, build_module, build_trainer
+from sparseid.training.preemption import Preemption
+from sparseid.training.recipe import quieten
+from sparseid.training.run_folder import RunFolder
+from sparseid.training.seeding import prepare_torch, seed_everything
+
+BLOCKS = 5
+"""Blocks of timed steps; the fastest counts, so that a busy moment of the machine does not."""
+
+
+class Clock(pl.Callback):
+    """Notes when each step ended, after all work on the device has."""
+
+    def __init__(self) -> None:
+        self.ends: list[float] = []
+
+    def on_train_batch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule, *_: Any) -> None:
+        """Note the time."""
+        self.ends.append(now(pl_module.device))
+
+
+def now(device: torch.device) -> float:
+    """Seconds, once the device has nothing left to do.
+
+    With one CPU thread they are processor time: what others do on the machine does not count.
+    """
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    return time.process_time() if processor_time(device) else time.perf_counter()
+
+
+def processor_time(device: torch.device) -> bool:
+    """Whether one thread does all the work."""
+    return device.type == "cpu" and torch.get_num_threads() == 1
+
+
+def measure(cfg: RunConfig, warm_up: int, steps: int, items: int) -> Cost:
+    """Return what a run of `cfg` costs.
+
+    Parameters
+    ----------
+    cfg
+        A checked configuration.
+    warm_up, steps
+        Training steps that are not timed, and that are.
+    items
+        Items tested; validation takes about as many.
+    """
+    load = os.getloadavg()[0]
+    short = replace(cfg.trainer, max_samples=(warm_up + steps) * cfg.trainer.batch_size)
+    with tempfile.TemporaryDirectory() as place:
+        folder = RunFolder(Path(place))
+        folder.checkpoints.mkdir()
+        quieten()
+        prepare_torch(cfg.trainer)
+        seed_everything(Streams(cfg.seed).integer("init"))
+        data: Any = build_data(cfg)
+        module: Any = build_module(cfg, data)
+        trainer = build_trainer(replace(cfg, trainer=short), folder, Preemption())
+        clock = Clock()
+        trainer.callbacks.append(clock)  # type: ignore[attr-defined]
+        trainer.limit_val_batches = 0
+        trainer.fit(module, datamodule=data)
+        step_s = per_step(clock.ends, warm_up)
+        device = trainer.strategy.root_device
+        period, most_items = data.train_dataloader().length, module.most_test_items
+
+        batches, batch_items = validation_set(data)
+        trainer.limit_val_batches = slice_of = min(max(items // batch_items, 1), batches)
+        validate = seconds(lambda: trainer.validate(module, datamodule=data, verbose=False), device)
+        data.test_items = items
+        test = seconds(lambda: trainer.test(module, datamodule=data, verbose=False), device)
+    made_with = environment.describe(cfg.seed, str(device))
+    return Cost(
+        experiment=cfg.experiment,
+        scale=cfg.scale,
+        recipe=recipe_hash(cfg),
+        device=torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
+        world_size=trainer.world_size,
+        step_s=round(step_s + validate * batches / slice_of / period, 6),
+        test_s=round(test * most_items / items, 3),
+        made_with={
+            "timed": f"{steps} steps, fastest of {BLOCKS} blocks; {items} test items, faster of two times",
+            "threads": torch.get_num_threads(),
+            "clock": "processor time" if processor_time(device) else "wall time",
+            "cores": os.cpu_count(),
+            "load": round(load, 1),
+            "torch": torch.__version__,
+            "commit": made_with["commit"],
+            "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        },
+    )
+
+
+def per_step(ends: list[float], warm_up: int) -> float:
+    """Return seconds of one step: those of the fastest block of steps."""
+    timed = ends[warm_up - 1 :]
+    size = max((len(timed) - 1) // BLOCKS, 1)
+    starts = range(0, len(timed) - size, size)
+    return min((timed[start + size] - timed[start]) / size for start in starts)
+
+
+def validation_set(data: Any) -> tuple[int, int]:
+    """Return the batches of the validation set and the items of each."""
+    loader = data.val_dataloader()
+    return len(loader), len(next(iter(loader)).labels)
+
+
+def seconds(work: Callable[[], object], device: torch.device) -> float:
+    """Return how long `work` takes, the faster of two times."""
+
+    def once() -> float:
+        start = now(device)
+        work()
+        return now(device) - start
+
+    return min(once(), once())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("overrides", nargs="*", help="further settings, for example trainer.accelerator=gpu")
+    parser.add_argument("--experiment", default="digitcircle", help="the first cell of its sweep is measured")
+    parser.add_argument("--scale", choices=["smoke", "small", "paper"], help="default: all it has")
+    parser.add_argument("--steps", type=int, default=100, help="timed steps (default: 100)")
+    parser.add_argument("--warm-up", type=int, default=10, help="steps before them (default: 10)")
+    parser.add_argument("--items", type=int, default=256, help="items of the test that is timed (default: 256)")
+    parser.add_argument("--costs", type=Path, default=COSTS, help="the file to write")
+    arguments = parser.parse_intermixed_args()
+    try:
+        for scale in [arguments.scale] if arguments.scale else scales(arguments.experiment):
+            cells = plan([f"experiment={arguments.experiment}", f"scale={scale}", *arguments.overrides]).cells
+            cost = measure(cells[0].run, max(arguments.warm_up, 1), arguments.steps, arguments.items)
+            write_costs([cost], arguments.costs)
+            print(
+                f"{cost.experiment}, {scale} on {cost.machine}: {cost.step_s:.4g} s a step with its share of "
+                f"validation, {cost.test_s:.4g} s for all tests",
+                flush=True,
+            )
+    except ConfigError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""List every run of every artefact of the papers: how far it is, by which commit, and what the rest takes.
+
+python scripts/plan.py [--scale S] [--outputs F] [--cells] [--json]     all artefacts at a scale
+python scripts/plan.py experiment=sparling/fig3 seed=range(20)          what this command would run
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from sparseid.config.errors import ConfigError
+from sparseid.launching.plan import plan_artefacts, plan_command
+from sparseid.launching.plan_view import as_json, print_workload
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("overrides", nargs="*", help="plan the command python run.py OVERRIDES instead")
+    parser.add_argument("--scale", choices=["smoke", "small", "paper"], help="default: small")
+    parser.add_argument("--outputs", type=Path, help="folder of runs (default: outputs)")
+    parser.add_argument("--cells", action="store_true", help="list each run of long sweeps too")
+    parser.add_argument("--json", action="store_true", help="everything as JSON")
+    arguments = parser.parse_intermixed_args()
+    options = [f"{name}={value}" for name in ("scale", "outputs") if (value := getattr(arguments, name)) is not None]
+    try:
+        if arguments.overrides:
+            workload = plan_command([*options, *arguments.overrides])
+        else:
+            workload = plan_artefacts(arguments.scale or "small", arguments.outputs or Path("outputs"))
+    except ConfigError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    if arguments.json:
+        print(json.dumps(as_json(workload), indent=2))
+    else:
+        print_workload(workload, arguments.cells)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

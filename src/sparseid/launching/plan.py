@@ -1,0 +1,318 @@
+"""What there is to do: every run of every artefact of the papers, how far it is and what the rest takes."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sparseid.config import sweep
+from sparseid.config.choices import CONFIGS, choices, scales
+from sparseid.config.errors import ConfigError
+from sparseid.config.identity import recipe_hash, run_directory, run_name
+from sparseid.config.schema import RunConfig
+from sparseid.launching.estimate import NOTHING_LEFT, Estimate, Estimator, costs_of_runs, read_costs
+from sparseid.papers.registry import ARTEFACTS, PAPERS
+from sparseid.papers.targets import load_targets
+from sparseid.reporting import collect
+from sparseid.training import environment
+from sparseid.training.errors import RunError
+from sparseid.training.rows import Row, read_rows
+from sparseid.training.run_folder import STATES, RunFolder
+
+MEASURED = "measured"
+"""State of a run that is not done here, but whose rows are kept in git."""
+
+ALL_STATES = (*STATES, MEASURED)
+FINISHED = ("done", MEASURED)
+NO_PRESET = "no preset yet"
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run and how far it is.
+
+    Attributes
+    ----------
+    name, folder
+        Its name and its folder.
+    state
+        One of `ALL_STATES`. A run whose process was killed is ``preempted``.
+    message
+        What its ``status.json`` says.
+    group
+        Paper and scale.
+    commit, dirty, written
+        The commit its rows were made with, whether with local changes, and when; empty without rows.
+    older_code
+        Whether other rows of the same paper and scale are newer and of another commit, as in the report.
+    left
+        What the rest takes.
+    """
+
+    name: str
+    folder: Path
+    state: str
+    message: str
+    group: tuple[str, str]
+    commit: str
+    dirty: bool
+    written: str
+    left: Estimate
+    older_code: bool = False
+
+    @property
+    def finished(self) -> bool:
+        """Whether there are rows."""
+        return self.state in FINISHED
+
+
+@dataclass(frozen=True)
+class PlannedArtefact:
+    """A table or figure and its runs; `problem` says why there are none."""
+
+    id: str
+    paper: str
+    title: str
+    runs: tuple[PlannedRun, ...] = ()
+    problem: str = ""
+
+    @property
+    def refused(self) -> bool:
+        """Whether it has a preset at this scale that cannot be composed."""
+        return bool(self.problem) and not self.problem.startswith("no preset")
+
+
+@dataclass(frozen=True)
+class Total:
+    """Some runs summed up, each counted once.
+
+    Attributes
+    ----------
+    states
+        Runs in each state.
+    seconds
+        What the rest takes on one device, one run after the other; runs that are `unknown` are not in it.
+    at_most
+        Whether some of the seconds are a bound.
+    unknown
+        Unfinished runs of which nothing comparable was ever measured.
+    """
+
+    states: Mapping[str, int]
+    seconds: float
+    at_most: bool
+    unknown: int
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return sum(self.states.values())
+
+    @property
+    def finished(self) -> int:
+        """Runs that have rows."""
+        return sum(self.states[state] for state in FINISHED)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """All artefacts of a command or a scale."""
+
+    scale: str
+    artefacts: tuple[PlannedArtefact, ...]
+
+    def runs(self, paper: str | None = None) -> dict[str, PlannedRun]:
+        """Return all runs, or those of a paper, by name: a run that several artefacts share stands there once."""
+        wanted = [artefact for artefact in self.artefacts if paper in (None, artefact.paper)]
+        return {run.name: run for artefact in wanted for run in artefact.runs}
+
+    def papers(self) -> list[str]:
+        """Return the papers in order."""
+        return list(dict.fromkeys(artefact.paper for artefact in self.artefacts))
+
+
+def total(runs: Iterable[PlannedRun]) -> Total:
+    """Sum up runs that differ."""
+    runs = list(runs)
+    known = [run.left for run in runs if run.left.seconds is not None]
+    return Total(
+        states=Counter(run.state for run in runs),
+        seconds=sum(left.seconds for left in known if left.seconds is not None),
+        at_most=any(left.at_most for left in known),
+        unknown=len(runs) - len(known),
+    )
+
+
+def plan_artefacts(
+    scale: str, outputs: Path, overrides: Sequence[str] = (), configs: Path = CONFIGS, count_measured: bool = True
+) -> Workload:
+    """Plan every artefact of every paper at a scale.
+
+    Parameters
+    ----------
+    scale
+        smoke, small or paper.
+    outputs
+        The folder of runs; it need not exist.
+    overrides
+        Further settings for all of them, for example of the launcher.
+    configs
+        The folder of YAML files.
+    count_measured
+        Whether runs whose rows are kept in git count as finished.
+
+    Notes
+    -----
+    An artefact without a preset, or whose preset cannot be composed, says so and stops nothing.
+    """
+    presets, look = choices("experiment", configs), _Look(outputs, scale, count_measured)
+    planned = []
+    for name, (paper, title) in all_artefacts().items():
+        runs: tuple[PlannedRun, ...] = ()
+        problem = ""
+        if name not in presets:
+            problem = NO_PRESET
+        elif scale not in scales(name, configs):
+            problem = f"no preset at scale={scale}"
+        else:
+            try:
+                cells = sweep.plan([f"experiment={name}", f"scale={scale}", f"outputs={outputs}", *overrides], configs)
+                runs = tuple(look.at(cell.run) for cell in cells.cells)
+            except ConfigError as error:
+                problem = str(error)
+        planned.append(PlannedArtefact(name, paper, title, runs, problem))
+    return Workload(scale, _flag_older_code(planned))
+
+
+def plan_command(overrides: Sequence[str], configs: Path = CONFIGS) -> Workload:
+    """Plan what ``python run.py`` would run with these overrides.
+
+    Raises
+    ------
+    ConfigError
+        If it would refuse to.
+    """
+    runs = [cell.run for cell in sweep.plan(overrides, configs).cells]
+    first = runs[0]
+    look = _Look(Path(first.outputs), first.scale)
+    title = ARTEFACTS[first.experiment].title if first.experiment in ARTEFACTS else ""
+    planned = PlannedArtefact(first.experiment, first.paper, title, tuple(map(look.at, runs)))
+    return Workload(first.scale, _flag_older_code([planned]))
+
+
+def all_artefacts() -> dict[str, tuple[str, str]]:
+    """Return every artefact of the papers, id -> (paper, title): what is built and what the targets name."""
+    found = {}
+    for paper in PAPERS:
+        titles = load_targets(paper).titles
+        ours = {entry.id: entry.title for entry in ARTEFACTS.values() if entry.paper == paper}
+        own = {name: title for name, title in ours.items() if name not in titles}  # summaries of one run
+        found.update({name: (paper, title) for name, title in (own | titles).items()})
+    return found
+
+
+def without_measured(planned: sweep.Plan) -> sweep.Plan:
+    """Return a plan without the runs whose rows are kept in git."""
+    kept = measured()
+    return replace(planned, cells=tuple(cell for cell in planned.cells if _key(cell.run) not in kept))
+
+
+def measured() -> dict[tuple[str, str, int], Row]:
+    """Return (scale, recipe, seed) -> a row, of the runs whose rows are kept in git; the newest of each."""
+    found: dict[tuple[str, str, int], Row] = {}
+    for path in collect.measured_files():
+        try:
+            rows = read_rows(path)
+        except RunError:  # the report says so
+            continue
+        for row in rows:
+            key = row.scale, row.recipe, row.seed
+            if key not in found or row.written > found[key].written:
+                found[key] = row
+    return found
+
+
+def _key(run: RunConfig) -> tuple[str, str, int]:
+    return run.scale, recipe_hash(run), run.seed
+
+
+class _Look:
+    """Looks up how far runs are; each once."""
+
+    def __init__(self, outputs: Path, scale: str, count_measured: bool = True):
+        self.measured = measured() if count_measured else {}
+        self.estimator = Estimator([*costs_of_runs(outputs, scale), *read_costs()])
+        self.seen: dict[str, PlannedRun] = {}
+
+    def at(self, run: RunConfig) -> PlannedRun:
+        name = run_name(run)
+        if name not in self.seen:
+            self.seen[name] = self._look(run, name)
+        return self.seen[name]
+
+    def _look(self, run: RunConfig, name: str) -> PlannedRun:
+        folder = RunFolder(run_directory(run))
+        if run.force:  # the old rows count for nothing
+            folder = folder.remake
+        status = folder.read_status() or {}
+        state, commit, dirty, written = _state(status), "", False, ""
+        kept = None if run.force else self.measured.get(_key(run))
+        if state == "done":
+            made_with = environment.read(folder.path / "environment.json") or {}
+            commit, dirty = str(made_with.get("commit", "")), bool(made_with.get("dirty"))
+            written = str(status.get("updated", ""))
+        elif kept is not None and state != "running":
+            state, commit, written = MEASURED, kept.commit, kept.written
+        # a run that has diverged would again
+        over = state in FINISHED or state == "diverged"
+        left = NOTHING_LEFT if over else self.estimator.left(run, samples_trained(folder))
+        message, group = str(status.get("message", "")), (run.paper, run.scale)
+        return PlannedRun(name, folder.path, state, message, group, commit, dirty, written, left)
+
+
+def _state(status: Mapping[str, Any]) -> str:
+    """State of a run; ``preempted`` if it was running in a process of this machine that no longer lives."""
+    state = str(status.get("state", "planned"))
+    if state == "running" and status.get("host") == socket.gethostname() and not _lives(status.get("pid")):
+        return "preempted"
+    return state if state in STATES else "planned"
+
+
+def _lives(pid: Any) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except PermissionError:  # someone else's
+        return True
+    except (OSError, TypeError, ValueError):
+        return False
+    return True
+
+
+def samples_trained(folder: RunFolder) -> int:
+    """Return the training samples that an unfinished run need not see again, about: those of its newest curve point."""
+    if not (folder.checkpoints / "last.ckpt").exists():
+        return 0
+    try:
+        lines = folder.metrics.read_text(encoding="utf-8").splitlines(keepends=True)
+        return next(int(line.split(",")[1]) for line in reversed(lines[1:]) if line.endswith("\n"))
+    except (OSError, ValueError, IndexError, StopIteration):
+        return 0
+
+
+def _flag_older_code(planned: Sequence[PlannedArtefact]) -> tuple[PlannedArtefact, ...]:
+    """Mark runs whose rows are of another commit than the newest ones of the same paper and scale."""
+    newest: dict[tuple[str, str], PlannedRun] = {}
+    for artefact in planned:
+        for run in artefact.runs:
+            if run.finished and (run.group not in newest or run.written > newest[run.group].written):
+                newest[run.group] = run
+
+    def flagged(run: PlannedRun) -> PlannedRun:
+        return replace(run, older_code=True) if run.finished and run.commit != newest[run.group].commit else run
+
+    return tuple(replace(artefact, runs=tuple(map(flagged, artefact.runs))) for artefact in planned)

@@ -1,0 +1,209 @@
+"""Make what is missing of every artefact, one command after the other, then the report."""
+
+from __future__ import annotations
+
+import math
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from sparseid.config.choices import CONFIGS
+from sparseid.launching.cell import DONE, FAILED, REFUSED
+from sparseid.launching.plan import NO_PRESET, PlannedArtefact, PlannedRun, Workload, plan_artefacts, total
+from sparseid.launching.plan_view import print_workload, states_text
+
+ROOT = CONFIGS.parent
+
+
+class Stopped(BaseException):
+    """A signal asked to stop."""
+
+    def __init__(self, signum: int):
+        super().__init__(signum)
+        self.signum = signum
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be reproduced.
+
+    Parameters
+    ----------
+    scale
+        smoke, small or paper.
+    outputs
+        The folder of runs.
+    launcher
+        A choice of ``hydra/launcher``.
+    settings
+        Further overrides of every command, for example ``hydra.launcher.partition=gpu``.
+    again_measured
+        Also make the runs whose rows are kept in git.
+    """
+
+    scale: str
+    outputs: Path
+    launcher: str = "local"
+    settings: tuple[str, ...] = ()
+    again_measured: bool = False
+
+    def plan(self) -> Workload:
+        """Return all artefacts as they stand now."""
+        overrides = [f"hydra/launcher={self.launcher}", *self.settings]
+        return plan_artefacts(self.scale, self.outputs, overrides, count_measured=not self.again_measured)
+
+    def command(self, artefact: PlannedArtefact) -> list[str]:
+        """Return the command that makes an artefact."""
+        overrides = [f"experiment={artefact.id}", f"scale={self.scale}", f"outputs={self.outputs}"]
+        overrides += [f"hydra/launcher={self.launcher}", *self.settings]
+        options = [] if self.again_measured else ["--skip-measured"]
+        return [sys.executable, str(ROOT / "run.py"), *overrides, *options]
+
+
+def reproduce(request: Request) -> int:
+    """Make what is missing of every artefact that has a preset, then the report; go on after a failure.
+
+    Returns
+    -------
+    int
+        0 if nothing failed, 1 if something did, 2 if nothing can be run; 128 + signal after Ctrl-C or SIGTERM. The same
+        command goes on.
+    """
+    try:
+        with Commands() as commands:
+            return _reproduce(request, commands)
+    except Stopped as stop:
+        print("\nstopped; the same command goes on", file=sys.stderr, flush=True)
+        return 128 + stop.signum
+
+
+def _reproduce(request: Request, commands: Commands) -> int:
+    workload = request.plan()
+    print_workload(workload)
+    if not workload.runs():
+        problems = {artefact.problem for artefact in workload.artefacts if artefact.problem != NO_PRESET}
+        for problem in sorted(problems) or [f"no artefact has a preset at scale={request.scale}"]:
+            print(f"error: {problem}", file=sys.stderr)
+        return REFUSED
+    codes = {artefact.id: REFUSED for artefact in workload.artefacts if artefact.refused}
+    for artefact in in_order(workload.artefacts):
+        command = request.command(artefact)
+        print(f"\n=== {artefact.id}\n{' '.join(command[1:])}", flush=True)
+        codes[artefact.id] = commands.run(command)
+    print("\n=== report", flush=True)
+    report = commands.run([sys.executable, str(ROOT / "scripts" / "report.py"), "--outputs", str(request.outputs)])
+    return _summary(request.plan(), codes, report)
+
+
+def to_do(artefact: PlannedArtefact) -> dict[str, PlannedRun]:
+    """Return the runs of an artefact that are to be made, by name; one that has diverged would again."""
+    return {run.name: run for run in artefact.runs if not run.finished and run.state != "diverged"}
+
+
+def in_order(artefacts: Sequence[PlannedArtefact]) -> Iterator[PlannedArtefact]:
+    """Yield the artefacts that lack runs, always the one that the least time finishes; no run is asked for twice.
+
+    What an artefact shares with those before it costs it nothing; one whose runs all belong to those before it needs no
+    command. Artefacts of unknown cost come last.
+    """
+    by_id = {artefact.id: artefact for artefact in artefacts}
+    lacking = {name: runs for name, artefact in by_id.items() if (runs := to_do(artefact))}
+    while lacking:
+        name = min(lacking, key=lambda name: _cost(lacking[name]))
+        made = lacking[name]
+        yield by_id[name]
+        rest = {other: {n: run for n, run in runs.items() if n not in made} for other, runs in lacking.items()}
+        lacking = {other: runs for other, runs in rest.items() if runs}
+
+
+def _cost(runs: Mapping[str, PlannedRun]) -> tuple[float, int]:
+    """Seconds, infinite where unknown; then the number of runs."""
+    summed = total(runs.values())
+    return (math.inf if summed.unknown else summed.seconds), len(runs)
+
+
+class Commands:
+    """Runs commands one after the other and hands signals that ask to stop on to the one that is running.
+
+    Used as a context: signals that were ignored before (nohup) stay so.
+    """
+
+    def __init__(self) -> None:
+        self.signum = 0
+        self._starting = False
+        self._process: subprocess.Popen | None = None
+        self._before: dict[signal.Signals, Any] = {}
+
+    def run(self, command: Sequence[str]) -> int:
+        """Run a command to its end and return its exit code.
+
+        Raises
+        ------
+        Stopped
+            After a signal, once the command has ended by it.
+        """
+        self._starting = True
+        # a process group of its own: Ctrl-C in a terminal reaches it once, through us
+        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, process_group=0)
+        self._starting = False
+        if self.signum:
+            self._hand_on(self.signum)
+        code = self._process.wait()
+        self._process = None
+        if self.signum:
+            raise Stopped(self.signum)
+        return code
+
+    def _take(self, signum: int, frame: FrameType | None) -> None:
+        self.signum = self.signum or signum
+        if self._process is not None:
+            self._hand_on(signum)
+        elif not self._starting:
+            raise Stopped(signum)
+
+    def _hand_on(self, signum: int) -> None:
+        assert self._process is not None
+        with suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGTERM if signum == signal.SIGHUP else signum)
+
+    def __enter__(self) -> Commands:
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            before = signal.getsignal(signum)
+            if before is not signal.SIG_IGN:
+                self._before[signum] = signal.signal(signum, self._take)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for signum, handler in self._before.items():
+            signal.signal(signum, handler)
+
+
+def _summary(workload: Workload, codes: Mapping[str, int], report: int) -> int:
+    """Say what is done and what is not; return the exit code."""
+    print(f"\nscale={workload.scale}")
+    for artefact in workload.artefacts:
+        if artefact.refused:
+            print(f"  {artefact.id}: cannot be run: {artefact.problem}")
+        elif artefact.runs:
+            print(f"  {artefact.id}: {states_text(total(artefact.runs))}")
+    runs = workload.runs()
+    failed = [run for run in runs.values() if run.state in ("failed", "diverged")]
+    for run in failed:
+        print(f"  {run.state}: {run.name}: {run.message}\n    {run.folder / 'log.txt'}")
+    for name in (name for name, code in codes.items() if code != DONE):
+        print(f"  {name}: its command ended with {codes[name]}")
+    if report != DONE:
+        print("  the report could not be made")
+    summed = total(runs.values())
+    bad = bool(failed or report) or any(codes.values())
+    if summed.finished == summed.runs and not bad:
+        print(f"all {summed.runs} runs done")
+        return DONE
+    print(f"{summed.finished} of {summed.runs} runs done; the same command goes on", flush=True)
+    return FAILED if bad else DONE
