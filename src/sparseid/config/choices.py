@@ -18,6 +18,9 @@ SINGLE_GROUPS = ("experiment", "scale", "method", "data")
 PICKED_GROUPS = (*SINGLE_GROUPS, "trainer", "logger")
 """Every group a user picks from, in the order of the help page."""
 
+LAUNCHER = "hydra/launcher"
+"""Hydra's group of launchers: ours, and those of Hydra and of installed plugins."""
+
 
 def choices(group: str, configs: Path = CONFIGS) -> list[str]:
     """Return the choices of a group, for example ``["digitcircle", "sparling/fig3"]`` for ``experiment``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
-from sparseid.config.choices import CONFIGS, PICKED_GROUPS, choices, description
+from sparseid.config.choices import CONFIGS, LAUNCHER, PICKED_GROUPS, choices, description
 
 HEAD = """\
 sparseid: papers about sparsity and identifiability, each table and figure from one command.
@@ -17,7 +17,8 @@ usage: python run.py [experiment=NAME] [scale=smoke|small|paper] [KEY=VALUE ...]
   python run.py experiment=sparling/fig3          a figure over its seeds; seed=0,1 replaces the preset's
   python run.py scale=paper trainer=ddp trainer.devices=4
   python run.py scale=smoke method.encoder.width=8,16
-                                                  a comma sweeps
+                                                  a comma sweeps, over every combination
+  python run.py experiment=sparling/fig3 hydra/launcher=slurm hydra.launcher.partition=gpu
 The same command again continues what was interrupted and skips what is done.
 """
 
@@ -27,6 +28,9 @@ any key of the configuration can be set: KEY=VALUE, for example method.optimizer
   outputs=outputs     folder of runs and reports
   force=true          make a run again that is done
   hydra.mode=RUN      one run of a preset that sweeps
+  paired=[[a,b]]      the swept keys a and b advance together instead of being multiplied
+  hydra.launcher.jobs=2       local: runs at once (0: one per GPU, without GPUs one per core)
+  hydra.launcher.wait=false   return at once; the runs go on in the background, or on the cluster
 
   --cfg job           print the configuration that would be run, and run nothing
   --skip-measured     leave out runs whose rows are kept in git
@@ -39,7 +43,7 @@ exit code: 0 done, 1 a run failed, 2 the configuration cannot be run, 130 interr
 def help_page(configs: Path = CONFIGS, width: int = 120) -> str:
     """Return the help page: what this is, common commands, every choice of every group with its first comment line."""
     parts = [HEAD]
-    for group in PICKED_GROUPS:
+    for group in (*PICKED_GROUPS, LAUNCHER):
         names = choices(group, configs)
         column = max(map(len, names), default=0) + 2
         lines = [

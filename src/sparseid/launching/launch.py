@@ -15,6 +15,7 @@ from hydra.types import HydraContext
 from omegaconf import DictConfig
 
 from sparseid.config.compose import to_run_config
+from sparseid.config.errors import ConfigError
 from sparseid.config.origin import Origins
 from sparseid.config.sweep import Plan
 from sparseid.launching.cell import DONE, FAILED, Outcome, run_cell
@@ -50,6 +51,7 @@ def launch(planned: Plan, configs: Path) -> list[Outcome]:
 
     A launcher asked for is thus never ignored, as Hydra itself does in its single-run mode.
     """
+    _refuse_processes_in_one(planned)
     if planned.swept:
         print(f"{len(planned.cells)} runs over {', '.join(planned.swept)}", flush=True)
     with initialize_config_dir(str(configs), job_name="sparseid", version_base="1.3"):
@@ -62,6 +64,17 @@ def launch(planned: Plan, configs: Path) -> list[Outcome]:
     )
     jobs: Sequence[JobReturn] = launcher.launch([cell.overrides for cell in planned.cells], initial_job_idx=0)
     return [job.return_value for job in jobs]
+
+
+def _refuse_processes_in_one(planned: Plan) -> None:
+    """Refuse a sweep of runs on several devices inside one process: Lightning would start the sweep once per device."""
+    several = any(cell.run.trainer.devices > 1 for cell in planned.cells)
+    if planned.swept and several and planned.tree.hydra.launcher._target_.endswith("BasicLauncher"):
+        raise ConfigError(
+            "hydra/launcher=basic makes all runs in one process, and these need several (trainer.devices)",
+            source="command line: hydra/launcher=basic",
+            hint="leave it out (hydra/launcher=local)",
+        )
 
 
 def summarise(planned: Plan, outcomes: Sequence[Outcome]) -> int:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -59,14 +59,21 @@ def launch_local(runs: Sequence[RunConfig], single: bool, jobs: int, wait: bool)
         return [run_cell(runs[0])]
     outcomes = {run_name(run): left_out(run) for run in runs}
     todo = {run_name(run): run for run in runs if outcomes[run_name(run)] is None}
-    if len(todo) < len(outcomes):
-        print(f"{len(outcomes) - len(todo)} of {len(outcomes)} left out: done, or diverged", flush=True)
+    say_left_out(list(outcomes.values()))
     if todo:
         places = slots(list(todo.values()), jobs)
         files = [freeze(run) for run in todo.values()]
         made = Pool(files, places).run() if wait else in_background(files, jobs)
         outcomes.update((outcome.name, outcome) for outcome in made)
     return [outcome for run in runs if (outcome := outcomes[run_name(run)]) is not None]
+
+
+def say_left_out(outcomes: Sequence[Outcome | None]) -> None:
+    """Say how many cells of a sweep need not be started (`left_out` gave their outcome), and why."""
+    codes = [outcome.code for outcome in outcomes if outcome is not None]
+    for text, number in (("done already", codes.count(DONE)), ("diverged before", len(codes) - codes.count(DONE))):
+        if number:
+            print(f"{number} of {len(outcomes)} runs {text}", flush=True)
 
 
 def freeze(run: RunConfig) -> Path:
@@ -94,6 +101,11 @@ def in_background(files: Sequence[Path], jobs: int) -> list[Outcome]:
     return [Outcome(run_name(run), run_directory(run), waiting=True) for run in runs]
 
 
+def job_command(file: Path) -> list[str]:
+    """Return the command that makes a frozen cell."""
+    return [sys.executable, "-m", "sparseid.launching.job", str(file)]
+
+
 @dataclass(frozen=True)
 class _Job:
     """A frozen cell, its file and where its process writes."""
@@ -119,9 +131,17 @@ class Pool:
         What `freeze` wrote.
     places
         The environment of each place.
+    command
+        The command that makes the cell of a file.
     """
 
-    def __init__(self, files: Sequence[Path], places: Sequence[dict[str, str]]):
+    def __init__(
+        self,
+        files: Sequence[Path],
+        places: Sequence[dict[str, str]],
+        command: Callable[[Path], list[str]] = job_command,
+    ):
+        self.command = command
         runs = [(file, load_run_config(file)) for file in files]
         self.jobs = [_Job(run_name(run), run_directory(run), file) for file, run in runs]
         self.places: queue.SimpleQueue[dict[str, str]] = queue.SimpleQueue()
@@ -170,7 +190,7 @@ class Pool:
             overview.began(job.name)
             with job.output.open("w") as output:
                 process = subprocess.Popen(
-                    [sys.executable, "-m", "sparseid.launching.job", str(job.file)],
+                    self.command(job.file),
                     env={**os.environ, **place, LEASH: "1"},
                     stdin=subprocess.PIPE,  # closed when we end, however we end: the job then stops by itself
                     stdout=output,

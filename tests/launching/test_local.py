@@ -1,0 +1,191 @@
+"""Cells in processes of their own, with short programs in the place of runs."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from sparseid.config.identity import run_directory, run_name
+from sparseid.config.sweep import plan
+from sparseid.files import write_json
+from sparseid.launching import local
+from sparseid.launching.cell import DONE, FAILED, REFUSED, left_out
+from sparseid.launching.job import BUSY, LEASH, main
+from sparseid.training.run_folder import RunFolder
+
+
+@pytest.fixture
+def runs(tmp_path):
+    cells = plan(["experiment=digitcircle", "scale=smoke", "seed=range(4)", f"outputs={tmp_path}"]).cells
+    return [cell.run for cell in cells]
+
+
+@pytest.fixture
+def make(runs, monkeypatch):
+    """Make the cells with a Python program each, given as text per seed, and return the outcomes."""
+    monkeypatch.setattr(local, "ASK_AGAIN_S", 0.05)
+
+    def pool(*programs, places=2):
+        files = [local.freeze(run) for run in runs[: len(programs)]]
+        program_of = dict(zip(files, programs, strict=True))
+        return local.Pool(
+            files, [{"PLACE": str(n)} for n in range(places)], lambda file: [sys.executable, "-c", program_of[file]]
+        ).run()
+
+    return pool
+
+
+def test_a_failed_cell_stops_no_other(make, runs):
+    outcomes = make(
+        "", "print('error: it broke'); raise SystemExit(1)", "raise SystemExit(2)", "print('error: a: b'); exit(1)"
+    )
+    assert [outcome.code for outcome in outcomes] == [DONE, FAILED, REFUSED, FAILED]
+    assert [outcome.message for outcome in outcomes] == ["", "it broke", "no output", "a: b"]
+    assert [outcome.name for outcome in outcomes] == [run_name(run) for run in runs]
+
+
+def test_a_process_that_was_killed_is_failed(make, runs):
+    program = (
+        f"from sparseid.training.run_folder import RunFolder; f = RunFolder({str(run_directory(runs[0]))!r});"
+        "f.checkpoints.mkdir(parents=True); f.write_status('running'); import os; os.kill(os.getpid(), 9)"
+    )
+    [outcome] = make(program)
+    assert outcome.code == FAILED
+    assert outcome.message == "ended by SIGKILL (out of memory?)"
+    status = RunFolder(run_directory(runs[0])).read_status()
+    assert (status["state"], status["message"]) == ("failed", "ended by SIGKILL (out of memory?)")
+
+
+def test_a_cell_that_another_process_makes_is_asked_for_again(make, tmp_path):
+    mark = tmp_path / "mark"
+    busy = f"import pathlib; m = pathlib.Path({str(mark)!r}); old = m.exists(); m.touch(); exit(0 if old else {BUSY})"
+    assert [outcome.code for outcome in make(busy, "")] == [DONE, DONE]
+    assert mark.exists()
+
+
+def test_every_process_has_a_place_of_its_own(make, tmp_path):
+    program = (
+        f"import os, time, pathlib; p = pathlib.Path({str(tmp_path)!r}) / os.environ['PLACE'];"
+        "p.touch(exist_ok=False); time.sleep(0.1); p.unlink()"
+    )
+    assert [outcome.code for outcome in make(*[program] * 4)] == [DONE] * 4
+
+
+def test_the_configuration_is_frozen(runs, tmp_path):
+    from sparseid.config.stored import load_run_config
+
+    assert load_run_config(local.freeze(runs[2])) == runs[2]
+    assert local.freeze(runs[2]).parent == tmp_path / "jobs"
+
+
+def test_done_and_diverged_cells_are_left_out(runs, capsys):
+    for run, state in zip(runs, ("done", "diverged", "failed", "done"), strict=True):
+        folder = RunFolder(run_directory(run))
+        folder.open(run)
+        folder.write_status(state, "because")
+    (run_directory(runs[0]) / "figures").mkdir()
+    outcomes = [left_out(run) for run in runs]
+    assert outcomes[0].code == DONE
+    assert outcomes[1].code == FAILED
+    assert "force=true" in outcomes[1].message
+    assert outcomes[2:] == [None, None]  # of the last one the figures are missing
+    local.say_left_out(outcomes)
+    assert capsys.readouterr().out == "1 of 4 runs done already\n1 of 4 runs diverged before\n"
+
+
+def test_ctrl_c_lets_the_runs_save(tmp_path):
+    """SIGTERM reaches the jobs; nothing is begun after it; the sweep ends only when they have ended."""
+    program = "import signal, time, pathlib, sys\n" + (
+        "def stop(*_):\n    pathlib.Path(sys.argv[1]).with_suffix('.saved').touch(); sys.exit(143)\n"
+        "signal.signal(signal.SIGTERM, stop)\npathlib.Path(sys.argv[1]).with_suffix('.begun').touch()\ntime.sleep(60)\n"
+    )
+    script = tmp_path / "sweep.py"
+    script.write_text(
+        "import sys\nfrom sparseid.config.sweep import plan\nfrom sparseid.launching import local\n"
+        f"cells = plan(['scale=smoke', 'seed=range(4)', 'outputs={tmp_path}']).cells\n"
+        f"command = lambda file: [sys.executable, '-c', {program!r}, str(file)]\n"
+        "try:\n    local.Pool([local.freeze(cell.run) for cell in cells], [{}, {}], command).run()\n"
+        "except KeyboardInterrupt:\n    sys.exit(130)\n"
+    )
+    begin = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    for signum, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        process = subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE, text=True, **begin)
+        until(lambda: len(list(tmp_path.glob("jobs/*.begun"))) == 2)
+        process.send_signal(signum)
+        _, said = process.communicate(timeout=30)
+        assert process.returncode == code
+        assert "2 runs save and end" in said
+        assert len(list(tmp_path.glob("jobs/*.saved"))) == 2
+        assert len(list(tmp_path.glob("jobs/*.begun"))) == 2
+        for file in [*tmp_path.glob("jobs/*.saved"), *tmp_path.glob("jobs/*.begun")]:
+            file.unlink()
+
+
+def until(reached, seconds=30.0):
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not reached():
+        assert time.monotonic() < end, "waited for nothing"
+        time.sleep(0.02)
+
+
+# The process of one cell
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (None, "No such file"),
+        ("schema: 0", "schema version 0"),
+        ("- nonsense", "no mapping"),
+        ("\xff: [", "cannot be read"),
+    ],
+)
+def test_a_file_that_is_no_configuration_is_refused(tmp_path, capsys, text, words):
+    file = tmp_path / "cell.yaml"
+    if text is not None:
+        file.write_text(text)
+    assert main([str(file)]) == REFUSED
+    assert words in capsys.readouterr().out
+    assert main([]) == REFUSED
+
+
+def test_a_run_made_elsewhere_is_busy(runs, monkeypatch):
+    monkeypatch.delenv(LEASH, raising=False)
+    file = local.freeze(runs[0])
+    with RunFolder(run_directory(runs[0])).lock():
+        assert main([str(file)]) == BUSY
+
+
+def test_a_job_ends_with_whoever_started_it(runs):
+    """On a leash: the end of our standard input stops the job like SIGTERM."""
+    program = "import time, threading; from sparseid.launching import job; job._end_with_parent()\ntime.sleep(60)"
+    process = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE)
+    process.stdin.close()
+    assert process.wait(timeout=30) == -signal.SIGTERM
+
+
+def test_in_the_background(runs, monkeypatch, capsys):
+    """Returns at once; the cells are made by a process that goes on."""
+    for run in runs[:2]:  # done but for their figures would be made; with a damaged result they fail at once
+        folder = RunFolder(run_directory(run))
+        folder.open(run)
+        folder.write_status("done")
+        write_json(folder.result, {})
+    outcomes = local.launch_local(runs[:2], single=False, jobs=2, wait=False)
+    assert [outcome.waiting for outcome in outcomes] == [True, True]
+    said = capsys.readouterr().out
+    pid = int(said.split("process ")[1].split(";")[0])
+    until(lambda: ended(pid), seconds=120)
+    [log] = run_directory(runs[0]).parents[2].glob("jobs/local-*.txt")
+    assert str(log) in said
+    assert log.read_text().count("FAILED") == 2
+    assert "Report: " in log.read_text()
+
+
+def ended(pid):
+    """Whether a child has ended."""
+    return os.waitpid(pid, os.WNOHANG)[0] == pid
