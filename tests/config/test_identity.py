@@ -86,6 +86,7 @@ def run():
         "trainer.threads=3",
         "trainer.deterministic=false",
         "trainer.save_every_s=1",
+        "trainer.stop_before_s=9",
         "force=true",
         "experiment=sparling/fig3",
         "method.optimizer.clip_norm=1",

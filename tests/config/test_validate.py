@@ -22,6 +22,7 @@ def message(*overrides):
         ("trainer.strategy=fsdp", "trainer.strategy"),
         ("trainer.devices=3", "trainer.devices"),
         ("trainer.save_every_s=-1", "trainer.save_every_s"),
+        ("trainer.stop_before_s=-1", "trainer.stop_before_s"),
         ("data.min_digits=6", "data.min_digits"),
         ("data.classes=4", "data.classes"),
         ("data.classes=11", "data.classes"),

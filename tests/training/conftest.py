@@ -26,3 +26,19 @@ def _toy(monkeypatch):
     monkeypatch.setattr("sparseid.training.run.run_directory", toy.directory)
     monkeypatch.setattr("sparseid.training.recipe.run_directory", toy.directory)
     toy.register()
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory):
+    """The folder of a toy run that nothing disturbed."""
+    import toy
+
+    from sparseid.training import run
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sparseid.training.run.run_directory", toy.directory)
+        patch.setattr("sparseid.training.recipe.run_directory", toy.directory)
+        patch.setattr(toy.build, "DATA", dict(toy.build.DATA))
+        patch.setattr(toy.build, "METHODS", dict(toy.build.METHODS))
+        toy.register()
+        return run.execute(toy.toy_config(tmp_path_factory.mktemp("undisturbed")))

@@ -11,7 +11,7 @@ from sparseid.training.errors import RunDiverged
 class Trainer:
     """What the callbacks ask of a trainer."""
 
-    is_global_zero = True
+    is_global_zero, global_rank, world_size = True, 0, 1
 
     def __init__(self, step=0):
         self.global_step = step
@@ -71,7 +71,7 @@ def test_a_look_over_several_steps_names_them(tmp_path):
     curves = StepCurves(tmp_path / "metrics.csv", 1)
     curves._sum, curves._checked, curves._step = torch.tensor(math.nan), 50, 73  # as on a GPU before a checkpoint
     with pytest.raises(RunDiverged, match="at a step from 51 to 73"):
-        curves.check()
+        curves.check(Trainer())
 
 
 def test_progress_line(monkeypatch):

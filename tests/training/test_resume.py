@@ -17,18 +17,6 @@ CALLS = {"training_step": 60, "validation_step": 16, "on_validation_end": 8, "on
 """Calls of each hook in an undisturbed run."""
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    patch = pytest.MonkeyPatch()
-    for name in ("run", "recipe"):
-        patch.setattr(f"sparseid.training.{name}.run_directory", toy.directory)
-    patch.setitem(toy.build.DATA, "toy", lambda cfg: toy.ToyData(cfg.seed))
-    patch.setitem(toy.build.METHODS, "toy", lambda cfg, data: toy.ToyModule(cfg.method))
-    folder = execute(toy.toy_config(tmp_path_factory.mktemp("undisturbed")))
-    patch.undo()
-    return folder
-
-
 def moments():
     for hook, calls in CALLS.items():
         for call in (1, calls // 2, calls):

@@ -24,23 +24,6 @@ from sparseid.training.run_folder import RunFolder
 SHORT = {"max_steps": 20}
 
 
-def start(outputs, *arguments):
-    return subprocess.Popen(
-        [sys.executable, str(Path(toy.__file__)), str(outputs), *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        # a shell lets what it starts in the background ignore Ctrl-C, and that would be inherited
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-
-
-def wait_until(condition, process):
-    while not condition():
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
-
-
 def contents(folder):
     return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
@@ -53,6 +36,7 @@ def test_what_a_run_leaves(tmp_path):
         "environment.json",
         "status.json",
         "metrics.csv",
+        "timing.json",
         "result.json",
         "arrays.npz",
         "log.txt",
@@ -121,14 +105,14 @@ def test_paper_scale_on_a_cpu_says_what_it_costs(tmp_path, capsys):
 
 
 def test_second_process_is_refused_and_a_killed_one_does_not_block(tmp_path):
-    first = start(tmp_path, "step_s=2")
+    first = toy.start(tmp_path, "step_s=2")
     try:
-        wait_until((tmp_path / "toy-seed0" / "metrics.csv").exists, first)
+        toy.wait_until((tmp_path / "toy-seed0" / "metrics.csv").exists, first)
         status = json.loads((tmp_path / "toy-seed0" / "status.json").read_text())
         owner = re.escape(f"process {first.pid} on {status['host']} since {status['started']}")
         with pytest.raises(RunBusy, match=owner):
             execute(toy.toy_config(tmp_path))
-        second = start(tmp_path)
+        second = toy.start(tmp_path)
         out, err = second.communicate()
         assert second.returncode == 1
         assert f"process {first.pid}" in err
@@ -142,8 +126,8 @@ def test_second_process_is_refused_and_a_killed_one_does_not_block(tmp_path):
 
 
 def test_interrupt(tmp_path):
-    process = start(tmp_path, "step_s=0.05")
-    wait_until((tmp_path / "toy-seed0" / "metrics.csv").exists, process)
+    process = toy.start(tmp_path, "step_s=0.05")
+    toy.wait_until((tmp_path / "toy-seed0" / "metrics.csv").exists, process)
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()

@@ -8,6 +8,8 @@ from __future__ import annotations
 import dataclasses
 import os
 import random
+import signal
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -190,6 +192,26 @@ class ToyModule(pl.LightningModule):
         self.measurements.append(Measurement("sum", float(self.after_batch), n=self.items))
         self.measurements.append(Measurement("undefined", float("nan")))
         self.arrays["errors"] = np.array(self.errors)
+
+
+def start(outputs: Path, *arguments: str, **popen) -> subprocess.Popen:
+    """Start a toy run in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, __file__, str(outputs), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # a shell lets what it starts in the background ignore Ctrl-C, and that would be inherited
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        **popen,
+    )
+
+
+def wait_until(condition, process: subprocess.Popen) -> None:
+    """Wait while the process lives; the test's own time limit ends what never comes true."""
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
 
 
 def directory(cfg) -> Path:

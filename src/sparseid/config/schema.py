@@ -44,6 +44,8 @@ class TrainerConfig:
     """Ask torch for deterministic kernels where it has them."""
     save_every_s: float = 60.0
     """Seconds between checkpoints between two validations; what an interruption can cost."""
+    stop_before_s: float = 60.0
+    """Seconds before the end of a SLURM job at which a run saves and stops (at most half of the time it has)."""
 
 
 @dataclass

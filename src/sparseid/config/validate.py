@@ -62,7 +62,7 @@ def _root(run: RunConfig) -> Iterator[Problem]:
 
 def _trainer(trainer: TrainerConfig) -> Iterator[Problem]:
     yield from between(trainer, "trainer.", 1, math.inf, "max_samples", "batch_size", "devices")
-    yield from between(trainer, "trainer.", 0, math.inf, "threads", "save_every_s")
+    yield from between(trainer, "trainer.", 0, math.inf, "threads", "save_every_s", "stop_before_s")
     yield from one_of(
         trainer,
         "trainer.",

@@ -13,15 +13,17 @@ from typing import Protocol, cast
 
 import numpy as np
 import pytorch_lightning as pl
-from lightning_fabric.plugins.environments import SLURMEnvironment
+from lightning_fabric.plugins.environments import ClusterEnvironment, LightningEnvironment, SLURMEnvironment
 from lightning_fabric.utilities.exceptions import MisconfigurationException
 
 from sparseid.config.schema import RunConfig
 from sparseid.errors import InputError
 from sparseid.measurements import Evaluation, Measurement
 from sparseid.training import loggers
-from sparseid.training.callbacks import Bar, OnceReady, Progress, StepCurves
+from sparseid.training.callbacks import Bar, OnceReady, Progress, StepCurves, Timing
 from sparseid.training.checkpoints import LAST, AtomicCheckpointIO, LastCheckpoint
+from sparseid.training.preemption import Preemption
+from sparseid.training.processes import helper_process
 from sparseid.training.run_folder import RunFolder
 
 
@@ -74,7 +76,7 @@ def build_module(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningMo
     return METHODS[cfg.method.name](cfg, data)
 
 
-def build_trainer(cfg: RunConfig, folder: RunFolder) -> pl.Trainer:
+def build_trainer(cfg: RunConfig, folder: RunFolder, preemption: Preemption) -> pl.Trainer:
     """Return Lightning's trainer with our callbacks and none of its own files.
 
     One epoch is one period between two validations; one batch is one optimiser step.
@@ -86,32 +88,13 @@ def build_trainer(cfg: RunConfig, folder: RunFolder) -> pl.Trainer:
     """
     settings = cfg.trainer
     curves = StepCurves(folder.metrics, settings.batch_size)
-    last = LastCheckpoint(folder.checkpoints / LAST, settings.save_every_s, before_save=curves.check)
-    terminal = sys.stdout.isatty()
-    progress = Bar() if terminal else _progress_lines(folder, curves, cfg)
-    callbacks: list[pl.Callback] = [curves, progress, last]
+    last = LastCheckpoint(folder.checkpoints / LAST, settings.save_every_s, preemption, before_save=curves.check)
+    progress = Bar() if sys.stdout.isatty() else _progress_lines(folder, curves, cfg)
+    callbacks: list[pl.Callback] = [curves, progress, Timing(folder.timing, settings.batch_size), last]
     if cfg.logger.name == "wandb":
         callbacks.append(OnceReady(lambda: loggers.start(cfg, folder)))
-    plugins: list = [AtomicCheckpointIO()]
-    if SLURMEnvironment.detect():
-        plugins.append(SLURMEnvironment(auto_requeue=False))  # Lightning's own requeueing saves at unsafe moments
     try:
-        return pl.Trainer(
-            max_steps=settings.max_samples // settings.batch_size,
-            max_epochs=-1,
-            accelerator=settings.accelerator,
-            devices=settings.devices,
-            strategy=settings.strategy,
-            precision=cast("pl.trainer.trainer._PRECISION_INPUT", settings.precision),
-            callbacks=callbacks,
-            plugins=plugins,
-            reload_dataloaders_every_n_epochs=1,  # the first period after a resume is shorter than the others
-            num_sanity_val_steps=0,
-            logger=False,
-            enable_model_summary=False,
-            enable_progress_bar=terminal,
-            default_root_dir=folder.path,
-        )
+        return _trainer(cfg, folder, settings.devices, settings.strategy, callbacks)
     except MisconfigurationException as error:
         raise InputError(
             f"this machine cannot train with trainer.accelerator={settings.accelerator}, trainer.devices="
@@ -120,9 +103,53 @@ def build_trainer(cfg: RunConfig, folder: RunFolder) -> pl.Trainer:
         ) from error
 
 
+def build_tester(cfg: RunConfig, folder: RunFolder, trainer: pl.Trainer) -> pl.Trainer:
+    """Return a trainer for the tests of what `trainer` has trained: on one device, whatever there were in training."""
+    if trainer.world_size == 1:
+        return trainer
+    attached: list[pl.Callback] = trainer.callbacks  # type: ignore[attr-defined]
+    callbacks = [callback for callback in attached if type(callback).__module__.startswith(__package__)]
+    return _trainer(cfg, folder, 1, "auto", callbacks)
+
+
+def _trainer(
+    cfg: RunConfig, folder: RunFolder, devices: int, strategy: str, callbacks: list[pl.Callback]
+) -> pl.Trainer:
+    settings = cfg.trainer
+    trainer = pl.Trainer(
+        max_steps=settings.max_samples // settings.batch_size,
+        max_epochs=-1,
+        accelerator=settings.accelerator,
+        devices=devices,
+        strategy=strategy,
+        precision=cast("pl.trainer.trainer._PRECISION_INPUT", settings.precision),
+        callbacks=callbacks,
+        plugins=[AtomicCheckpointIO(), _environment(devices)],
+        use_distributed_sampler=False,  # data modules know which items are whose
+        reload_dataloaders_every_n_epochs=1,  # the first period after a resume is shorter than the others
+        num_sanity_val_steps=0,
+        logger=False,
+        enable_model_summary=False,
+        enable_progress_bar=any(isinstance(callback, Bar) for callback in callbacks),
+        default_root_dir=folder.path,
+    )
+    # Lightning would raise at its own moments on SIGTERM and, with several processes, talk about it at every step; it
+    # has no public way to leave signals to us
+    trainer._signal_connector.register_signal_handlers = lambda: None  # type: ignore[method-assign]
+    trainer.fit_loop.epoch_loop._broadcast_sigterm_tensor = lambda: None  # type: ignore[method-assign]
+    return trainer
+
+
+def _environment(devices: int) -> ClusterEnvironment:
+    """Return who starts the processes of a run on several devices: SLURM where its job has a task for each, else we."""
+    if devices > 1 and os.environ.get("SLURM_NTASKS") == str(devices) and SLURMEnvironment.detect():
+        return SLURMEnvironment(auto_requeue=False)  # Lightning's own requeueing saves at unsafe moments
+    return LightningEnvironment()
+
+
 def _progress_lines(folder: RunFolder, curves: StepCurves, cfg: RunConfig) -> Progress:
     def say(line: str) -> None:
-        if int(os.environ.get("LOCAL_RANK", "0")) == 0:
+        if not helper_process():
             folder.say(line)
             folder.write_status("running", line)
 

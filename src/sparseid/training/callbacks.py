@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -13,8 +14,10 @@ import torch
 from pytorch_lightning.callbacks import RichProgressBar
 
 from sparseid.durations import clock
-from sparseid.files import write_text
+from sparseid.files import write_json, write_text
+from sparseid.training.environment import device_name
 from sparseid.training.errors import RunDiverged
+from sparseid.training.processes import gather
 
 LOG_EVERY = 50
 """Steps between two points of the training curves, and between two looks at the loss on a GPU."""
@@ -25,9 +28,10 @@ HEADER = "step,samples,name,value\n"
 class StepCurves(pl.Callback):
     """Append curves to ``metrics.csv``, one value a line, and stop the run when the loss is no longer finite.
 
-    Every `LOG_EVERY` steps: ``loss`` (mean over those steps) and what the module logged in ``training_step``. After
-    every validation: what it logged under a name that begins with ``val``. The loss is summed on the device and read
-    every `LOG_EVERY` steps, so that no step waits for the device; on the CPU every step is looked at.
+    Every `LOG_EVERY` steps: ``loss`` (mean over those steps and all processes) and what the module logged in
+    ``training_step``. After every validation: what it logged under a name that begins with ``val``. The loss is summed
+    on the device and read every `LOG_EVERY` steps, so that no step waits for the device or for another process; a
+    single process on the CPU looks at every step.
 
     Parameters
     ----------
@@ -41,15 +45,17 @@ class StepCurves(pl.Callback):
         self.path = path
         self.batch_size = batch_size
         self.loss = math.nan
-        self._sum: torch.Tensor | None = None
+        self._sum: torch.Tensor | None = None  # of this process's losses in the present interval
+        self._sums = torch.zeros(0)  # of all processes, at the last look
         self._count = 0
         self._step = self._checked = 0
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Cut the file back to the step at which training starts."""
         self._step = self._checked = trainer.global_step
-        if self._sum is not None:
-            self._sum = self._sum.to(pl_module.device)
+        if self._count:
+            own = self._sums[trainer.global_rank] if len(self._sums) == trainer.world_size else self._sums.mean()
+            self._sum = own.to(pl_module.device)
         if trainer.is_global_zero:
             write_text(self.path, HEADER + "".join(_lines_until(self.path, trainer.global_step)))
 
@@ -65,30 +71,32 @@ class StepCurves(pl.Callback):
         self._count += 1
         self._step = trainer.global_step
         if self._step % LOG_EVERY == 0:
-            self.check()
-            self.loss = float(self._sum) / self._count
+            sums = self.check(trainer)
+            self.loss = float(sums.mean()) / self._count
             self._sum, self._count = None, 0
             logged = {k: v for k, v in trainer.callback_metrics.items() if not k.startswith("val")}
             self._write(trainer, {"loss": self.loss, **logged})
-        elif loss.device.type == "cpu":
-            self.check()
+        elif loss.device.type == "cpu" and trainer.world_size == 1:
+            self.check(trainer)
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Write what the validation logged."""
         self._write(trainer, {k: v for k, v in trainer.callback_metrics.items() if k.startswith("val")})
 
-    def check(self) -> None:
-        """Look at the loss since the last look.
+    def check(self, trainer: pl.Trainer) -> torch.Tensor:
+        """Return the summed losses of the present interval, one for each process, after a look at them.
 
         Raises
         ------
         RunDiverged
-            If it is not finite.
+            If one is not finite.
         """
         first, self._checked = self._checked + 1, self._step
-        if self._sum is not None and not torch.isfinite(self._sum):
+        self._sums = torch.zeros(0) if self._sum is None else torch.stack(gather(trainer, self._sum.cpu()))
+        if not torch.isfinite(self._sums).all():
             steps = f"step {first}" if first >= self._step else f"a step from {first} to {self._step}"
             raise RunDiverged(f"the loss is not finite at {steps}")
+        return self._sums
 
     def _write(self, trainer: pl.Trainer, values: Mapping[str, Any]) -> None:
         if values and trainer.is_global_zero:
@@ -98,12 +106,91 @@ class StepCurves(pl.Callback):
                 file.write("".join(lines))
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the unfinished interval."""
-        return {"sum": None if self._sum is None else self._sum.cpu(), "count": self._count}
+        """Return the unfinished interval as :meth:`check` saw it, with the sum of every process."""
+        return {"sums": self._sums, "count": self._count}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on with an unfinished interval."""
-        self._sum, self._count = state_dict["sum"], state_dict["count"]
+        self._sums, self._count = state_dict["sums"], state_dict["count"]
+
+
+class Timing(pl.Callback):
+    """Measure the seconds of training and of the tests, over all starts of a run, and keep them in ``timing.json``.
+
+    The seconds of training stand in the checkpoint: work that a killed process lost does not count, nor does its time.
+    The tests are made anew by every start that comes to them; the last ones count.
+
+    Parameters
+    ----------
+    path
+        The file.
+    batch_size
+        Training samples per step.
+    """
+
+    def __init__(self, path: Path, batch_size: int):
+        self.path = path
+        self.batch_size = batch_size
+        self.trained: dict[str, Any] = {"train_s": 0.0, "steps": 0, "world_size": 1}
+        self.test_s = 0.0
+        self._since = 0.0
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Start the clock."""
+        self._since = time.monotonic()
+        self.trained["world_size"] = trainer.world_size
+
+    def on_train_batch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule, *_: Any) -> None:
+        """Count the step, and the seconds since the last one ended."""
+        now = time.monotonic()
+        self.trained["train_s"] += now - self._since
+        self.trained["steps"] = trainer.global_step
+        self._since = now
+
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Count the seconds of the validation, before a checkpoint is saved."""
+        now = time.monotonic()
+        self.trained["train_s"] += now - self._since
+        self._since = now
+
+    def on_test_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Start the clock."""
+        self._since = time.monotonic()
+
+    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Write the file."""
+        self._write(trainer)
+
+    def on_test_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Count the seconds of the test and write the file."""
+        self.test_s += time.monotonic() - self._since
+        self._write(trainer)
+
+    def on_exception(self, trainer: pl.Trainer, pl_module: pl.LightningModule, exception: BaseException) -> None:
+        """Write the file if that can be done."""
+        with contextlib.suppress(OSError):
+            self._write(trainer)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what was trained so far."""
+        return dict(self.trained)
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from there."""
+        self.trained = dict(state_dict)
+
+    def _write(self, trainer: pl.Trainer) -> None:
+        if trainer.is_global_zero:
+            content = {
+                "device": device_name(trainer.strategy.root_device),
+                "threads": torch.get_num_threads(),
+                "world_size": self.trained["world_size"],
+                "train_s": round(self.trained["train_s"], 3),
+                "test_s": round(self.test_s, 3),
+                "samples": self.trained["steps"] * self.batch_size,
+                "steps": self.trained["steps"],
+            }
+            write_json(self.path, content)
 
 
 def _lines_until(path: Path, step: int) -> list[str]:
@@ -190,15 +277,17 @@ class OnceReady(pl.Callback):
     Parameters
     ----------
     start
-        May be called more than once.
+        Called once.
     """
 
     def __init__(self, start: Callable[[], None]):
         self.start = start
+        self._called = False
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Call it."""
-        if trainer.is_global_zero:
+        """Call it if nothing has."""
+        if trainer.is_global_zero and not self._called:
+            self._called = True
             self.start()
 
     on_test_start = on_train_start

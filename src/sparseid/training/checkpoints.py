@@ -21,11 +21,16 @@ from pytorch_lightning.callbacks import Checkpoint
 
 from sparseid.files import replace_file
 from sparseid.training.errors import RunError
+from sparseid.training.preemption import Preemption, preempted
+from sparseid.training.processes import gather, largest
 from sparseid.training.seeding import restore_rng, rng_state
 
 LAST, PREVIOUS, NEXT = "last.ckpt", "previous.ckpt", "next.ckpt"
 RUN_STATE = "sparseid"
 """Key of what a checkpoint holds beyond Lightning's dictionary: generators, and whether training has finished."""
+
+AGREE_EVERY = 10
+"""Steps between two moments at which several processes agree on whether to save or to stop."""
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -107,7 +112,8 @@ class LastCheckpoint(Checkpoint):
     """Save ``last.ckpt`` after every validation, every `every_s` seconds and at the end; restore what it saved.
 
     Weights that a method wants to keep (it sets its attribute ``milestone`` to a name during validation) go to
-    ``milestones/<name>.ckpt`` beside it.
+    ``milestones/<name>.ckpt`` beside it. A run that has been asked to stop is saved at the same place, between two
+    batches, and left with `RunPreempted`. Several processes agree on both every `AGREE_EVERY` steps.
 
     Parameters
     ----------
@@ -115,23 +121,34 @@ class LastCheckpoint(Checkpoint):
         The file to write.
     every_s
         Seconds between two checkpoints within a period.
+    preemption
+        Knows whether the run has been asked to stop.
     before_save
-        Called before saving; raises if the state should not be kept.
+        Called with the trainer before saving; raises if the state should not be kept.
     """
 
-    def __init__(self, path: Path, every_s: float, before_save: Callable[[], None] = lambda: None):
+    def __init__(
+        self,
+        path: Path,
+        every_s: float,
+        preemption: Preemption,
+        before_save: Callable[[pl.Trainer], object] = lambda trainer: None,
+    ):
         self.path = path
         self.every_s = every_s
+        self.preemption = preemption
         self.before_save = before_save
         self._saved_at = 0.0
         self._validated = False
         self._finished = False
         self._milestones: list[str] = []
-        self._restored_rng: dict[str, Any] | None = None
+        self._begins = False
+        self._restored_rng: list[dict[str, Any]] = []
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Start the clock; remove milestones that were reached after the checkpoint from which training goes on."""
         self._saved_at = time.monotonic()
+        self._begins = True
         if trainer.is_global_zero:
             for path in (self.path.parent / "milestones").glob("*.ckpt"):
                 if path.stem not in self._milestones:
@@ -148,20 +165,31 @@ class LastCheckpoint(Checkpoint):
     def on_train_batch_start(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
     ) -> None:
-        """Save if it is time; after a resume, first set the generators to where they were at this very place."""
-        if self._restored_rng is not None:
-            restore_rng(self._restored_rng)
-            self._restored_rng = None
-        elif self._validated or time.monotonic() - self._saved_at >= self.every_s:
+        """Save if it is time or the run has to stop; after a resume, set the generators to where they were here."""
+        begins, self._begins = self._begins, False
+        if begins and trainer.global_rank < len(self._restored_rng):  # fewer if it was saved by fewer processes
+            restore_rng(self._restored_rng[trainer.global_rank])
+        save, signum = self._validated, 0
+        if trainer.world_size == 1 or begins or trainer.global_step % AGREE_EVERY == 0:
+            late = time.monotonic() - self._saved_at >= self.every_s and not begins
+            wish = largest(trainer, self.preemption.signum or int(late))
+            save, signum = save or wish > 0, wish if wish > 1 else 0
+        if save:
             self._save(trainer)
+        if signum:
+            raise preempted(signum)
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Save the end of training."""
         self._finished = True
         self._save(trainer)
 
+    def on_test_batch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule, *_: Any) -> None:
+        """Stop between two batches of a test if the run has to: the end of training is saved."""
+        self.preemption.check()
+
     def _save(self, trainer: pl.Trainer) -> None:
-        self.before_save()
+        self.before_save(trainer)
         trainer.save_checkpoint(self.path)
         self._saved_at = time.monotonic()
         self._validated = False
@@ -169,15 +197,17 @@ class LastCheckpoint(Checkpoint):
     def on_save_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
-        """Add the generators, leave out the state of Lightning's loops."""
+        """Add the generators of all processes, leave out the state of Lightning's loops."""
         del checkpoint["loops"]
-        checkpoint[RUN_STATE] = {"rng": rng_state(), "finished": self._finished, "milestones": self._milestones}
+        rng = gather(trainer, rng_state())
+        checkpoint[RUN_STATE] = {"rng": rng, "finished": self._finished, "milestones": self._milestones}
 
     def on_load_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
         """Set Lightning's counters; a finished training is not continued."""
-        self._restored_rng = checkpoint[RUN_STATE]["rng"]
+        rng = checkpoint[RUN_STATE]["rng"]
+        self._restored_rng = rng if isinstance(rng, list) else [rng]  # written before runs on several devices
         self._milestones = checkpoint[RUN_STATE]["milestones"]
         self._finished = trainer.should_stop = checkpoint[RUN_STATE]["finished"]
         set_progress(trainer, step=checkpoint["global_step"], epoch=checkpoint["epoch"])

@@ -8,7 +8,10 @@ import socket
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
 
 PACKAGES = ("sparseid", "torch", "pytorch-lightning", "numpy", "scipy", "hydra-core", "omegaconf")
 
@@ -53,6 +56,13 @@ def read(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) else None
+
+
+def device_name(device: torch.device) -> str:
+    """Return the name of a device as rows and files give it: the GPU's product name, or ``cpu``."""
+    import torch
+
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
 
 def _git(folder: Path, *arguments: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import warnings
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pytorch_lightning as pl
-import torch
 
 from sparseid.config.identity import cell_keys, recipe_hash, run_directory
 from sparseid.config.schema import RunConfig
@@ -16,15 +16,19 @@ from sparseid.files import replace_file, write_json
 from sparseid.measurements import Evaluation
 from sparseid.streams import Streams
 from sparseid.training import environment
-from sparseid.training.build import Data, Method, build_data, build_module, build_trainer
+from sparseid.training.build import Data, Method, build_data, build_module, build_tester, build_trainer
 from sparseid.training.checkpoints import load, usable_checkpoint
+from sparseid.training.preemption import Preemption
+from sparseid.training.processes import alone_afterwards, helper_process
 from sparseid.training.rows import Row, plain_keys, plain_value
 from sparseid.training.run_folder import RunFolder, now
 from sparseid.training.seeding import prepare_torch, seed_everything
 
 
-def train_and_test(cfg: RunConfig, folder: RunFolder) -> list[Row]:
+def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) -> list[Row]:
     """Train, going on from the last checkpoint if there is one, test, and return the rows.
+
+    A helper process (`training.processes`) only trains, and returns no rows.
 
     Parameters
     ----------
@@ -32,37 +36,58 @@ def train_and_test(cfg: RunConfig, folder: RunFolder) -> list[Row]:
         A valid configuration.
     folder
         The open run folder; checkpoints, curves, environment and arrays are written to it.
+    preemption
+        Knows whether the run has been asked to stop.
     """
+    helper = helper_process()
     quieten()
     prepare_torch(cfg.trainer)
-    checkpoint = usable_checkpoint(folder.checkpoints, folder.say)
+    checkpoint = usable_checkpoint(folder.checkpoints, (lambda line: None) if helper else folder.say)
 
     streams = Streams(cfg.seed)
     seed_everything(streams.integer("init"))
     data = build_data(cfg)
     module = build_module(cfg, data)
-    trainer = build_trainer(cfg, folder)
-    if cfg.scale == "paper" and trainer.strategy.root_device.type == "cpu":
+    trainer = build_trainer(cfg, folder, preemption)
+    if not helper:
+        made_with = record_start(cfg, folder, trainer, checkpoint)
+        preemption.check()
+
+    # the noise of another process must be another one: it falls on other items of the same batch
+    seed_everything(streams.integer("training", *([trainer.global_rank] if helper else [])))
+    with alone_afterwards(trainer):
+        trainer.fit(module, datamodule=data, ckpt_path=checkpoint, weights_only=True)
+    if helper:
+        return []
+
+    rows: list[Row] = []
+    tester = build_tester(cfg, folder, trainer)
+    for number, evaluation in enumerate(cast(Method, module).evaluations(folder.path)):
+        seed_everything(streams.integer("evaluation", number))
+        test(tester, module, data, evaluation)
+        rows += make_rows(cfg, cast(Method, module), evaluation, made_with)
+    arrays = cast(Method, module).arrays
+    replace_file(folder.arrays, lambda file: np.savez_compressed(file, **cast(Any, arrays)))
+    return rows
+
+
+def record_start(cfg: RunConfig, folder: RunFolder, trainer: pl.Trainer, checkpoint: Path | None) -> dict[str, Any]:
+    """Write ``environment.json``, say what is worth saying before training, and return the file's content."""
+    device = trainer.strategy.root_device
+    if cfg.scale == "paper" and device.type == "cpu":
         folder.say(
             "scale=paper is meant for a GPU and trains on the CPU here: expect months, not hours (lines below say "
             "how long); scale=small takes minutes"
         )
-    made_with = record_environment(cfg, folder, trainer, resumed=checkpoint is not None)
-
-    seed_everything(streams.integer("training"))
+    path = folder.path / "environment.json"
+    earlier = environment.read(path) if checkpoint is not None else None
+    made_with = environment.describe(cfg.seed, environment.device_name(device), earlier)
+    write_json(path, made_with)
+    if len(made_with["commits"]) > 1:
+        folder.say(f"this run was begun with other code: commits {', '.join(made_with['commits'])}")
     if checkpoint is not None:
         folder.say(f"going on from {checkpoint}")
-    trainer.fit(module, datamodule=data, ckpt_path=checkpoint, weights_only=True)
-
-    rows: list[Row] = []
-    for number, evaluation in enumerate(cast(Method, module).evaluations(folder.path)):
-        seed_everything(streams.integer("evaluation", number))
-        test(trainer, module, data, evaluation)
-        rows += make_rows(cfg, cast(Method, module), evaluation, made_with)
-    if trainer.is_global_zero:
-        arrays = cast(Method, module).arrays
-        replace_file(folder.arrays, lambda file: np.savez_compressed(file, **cast(Any, arrays)))
-    return rows
+    return made_with
 
 
 def test(trainer: pl.Trainer, module: pl.LightningModule, data: pl.LightningDataModule, evaluation: Evaluation) -> None:
@@ -93,19 +118,6 @@ def make_rows(cfg: RunConfig, method: Method, evaluation: Evaluation, made_with:
         )
         for measurement in method.measurements
     ]
-
-
-def record_environment(cfg: RunConfig, folder: RunFolder, trainer: pl.Trainer, resumed: bool) -> dict[str, Any]:
-    """Write ``environment.json`` and return its content; say so if a resumed run was begun with other code."""
-    path = folder.path / "environment.json"
-    device = trainer.strategy.root_device
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
-    made_with = environment.describe(cfg.seed, name, earlier=environment.read(path) if resumed else None)
-    if trainer.is_global_zero:
-        write_json(path, made_with)
-        if len(made_with["commits"]) > 1:
-            folder.say(f"this run was begun with other code: commits {', '.join(made_with['commits'])}")
-    return made_with
 
 
 def quieten() -> None:

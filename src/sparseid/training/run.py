@@ -16,14 +16,11 @@ from pathlib import Path
 from sparseid.config.identity import run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.errors import InputError
-from sparseid.training.errors import RunDiverged, RunError, disk_full
+from sparseid.training.errors import RunDiverged, RunError, RunPreempted, disk_full
+from sparseid.training.preemption import GO_ON, Preemption, slurm_job
+from sparseid.training.processes import end_with_parent, helper_process, leave_helpers_error
 from sparseid.training.rows import write_rows
 from sparseid.training.run_folder import RunFolder
-
-GO_ON = "run the same command to go on"
-
-TERMINATED = 128 + signal.SIGTERM
-"""Exit code of a run that SIGTERM stopped."""
 
 
 def execute(cfg: RunConfig) -> Path:
@@ -46,14 +43,15 @@ def execute(cfg: RunConfig) -> Path:
     RunError
         If the run cannot start or go on; the message says what to do. `RunBusy`: another process makes it.
         `RunDiverged`: its loss is no longer finite.
+    RunPreempted
+        If SIGTERM, SIGUSR2 or the end of the SLURM job stopped it: it is saved, and the same command goes on. The
+        signals are then with who had them before.
     KeyboardInterrupt
         If the user interrupted it (exit code 130); the same command goes on.
     """
     folder = RunFolder(run_directory(cfg))
     if helper_process():  # of a run on several devices: the first process keeps the folder
-        from sparseid.training.recipe import train_and_test
-
-        train_and_test(cfg, folder.remake if cfg.force else folder)
+        help_training(cfg, folder.remake if cfg.force else folder)
         return folder.path
 
     with folder.lock():
@@ -75,10 +73,30 @@ def execute(cfg: RunConfig) -> Path:
 def make(cfg: RunConfig, folder: RunFolder) -> None:
     """Train, test and write the rows of a run that is not done."""
     folder.open(cfg)
-    with outcome(folder):
+    preemption = Preemption(cfg.trainer.stop_before_s)
+    with preemption.listening(), outcome(folder):
         from sparseid.training.recipe import train_and_test
 
-        write_rows(folder.result, train_and_test(cfg, folder))
+        write_rows(folder.result, train_and_test(cfg, folder, preemption))
+
+
+def help_training(cfg: RunConfig, folder: RunFolder) -> None:
+    """Train with the first process of the run, which says and writes what comes of it."""
+    end_with_parent()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts all processes; the first one decides
+    preemption = Preemption(cfg.trainer.stop_before_s)
+    with preemption.listening():
+        try:
+            from sparseid.training.recipe import train_and_test
+
+            train_and_test(cfg, folder, preemption)
+        except (RunPreempted, RunDiverged):
+            pass  # all processes end with it at the same step
+        except BaseException:
+            folder.log(f"helper process {os.getpid()}: {traceback.format_exc()}")
+            leave_helpers_error()
+            raise
 
 
 @contextlib.contextmanager
@@ -87,7 +105,7 @@ def outcome(folder: RunFolder) -> Iterator[None]:
     main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT) if main else None
     try:
-        folder.write_status("running")
+        folder.write_status("running", job=slurm_job())
         folder.log(f"running, process {os.getpid()}")
         yield
         folder.write_status("done")
@@ -104,12 +122,12 @@ def end(folder: RunFolder, error: BaseException) -> None:
     """Write how a run ended that did not get done; raise what the user should see instead of `error`, if anything."""
     # Lightning turns an interrupt into exit(1)
     interrupted = isinstance(error, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt)
-    if not interrupted and not isinstance(error, RunDiverged | SystemExit):
+    if not interrupted and not isinstance(error, RunDiverged | RunPreempted):
         folder.log(traceback.format_exc())
     if interrupted:
         state, message = "preempted", f"interrupted; {GO_ON}"
-    elif isinstance(error, SystemExit):
-        state, message = "preempted", f"stopped from outside; {GO_ON}"
+    elif isinstance(error, RunPreempted):
+        state, message = "preempted", error.message
     elif isinstance(error, RunDiverged):
         state, message = "diverged", str(error)
     elif disk_full(error):
@@ -126,16 +144,9 @@ def end(folder: RunFolder, error: BaseException) -> None:
 
     if interrupted:
         raise KeyboardInterrupt(f"{folder.path}: {message}") from None
-    if isinstance(error, SystemExit):  # Lightning's answer to SIGTERM has no exit code, which would read as success
+    if isinstance(error, RunPreempted):
         print(f"{folder.path}: {message}", flush=True)
-        raise SystemExit(TERMINATED) from None
     if isinstance(error, RunDiverged):
         raise RunDiverged(f"{folder.path} has diverged: {message}") from None
     if disk_full(error):
         raise RunError(message) from error
-
-
-def helper_process() -> bool:
-    """Return whether this is not the first process of a run on several devices."""
-    ranks = [os.environ[name] for name in ("RANK", "LOCAL_RANK", "SLURM_PROCID") if name in os.environ]
-    return bool(ranks) and int(ranks[0]) > 0

@@ -51,6 +51,11 @@ class RunFolder:
         return self.path / "metrics.csv"
 
     @property
+    def timing(self) -> Path:
+        """Seconds of training and of the tests."""
+        return self.path / "timing.json"
+
+    @property
     def result(self) -> Path:
         """The rows."""
         return self.path / "result.json"
@@ -142,17 +147,29 @@ class RunFolder:
                 "Make the run again with force=true (the old result stays until the new one is done)."
             )
 
-    def write_status(self, state: str, message: str = "") -> None:
-        """Replace ``status.json``; a running run keeps its time of start."""
+    def write_status(self, state: str, message: str = "", job: str = "") -> None:
+        """Replace ``status.json``; a running run keeps its time of start.
+
+        Parameters
+        ----------
+        state
+            One of `STATES`.
+        message
+            How far the run is, or how it ended.
+        job
+            Id of the SLURM job. Without one the last one stands, until the run is started outside of SLURM.
+        """
         if state not in STATES:
             raise ValueError(f"{state!r} is none of {STATES}")
         old = self.read_status() or {}
         same_process = old.get("pid") == os.getpid() and old.get("state") == "running"
+        starts = state == "running" and not same_process
         status = {
             "state": state,
             "message": message,
             "pid": os.getpid(),
             "host": socket.gethostname(),
+            "job": job or ("" if starts else old.get("job", "")),
             "started": old["started"] if same_process else now(),
             "updated": now(),
         }
