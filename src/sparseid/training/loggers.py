@@ -20,7 +20,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -35,9 +35,11 @@ POLL_S = 1.0
 """Seconds between two looks at ``metrics.csv``."""
 INIT_S = 60.0
 """Seconds the service may take to open a run before it is logged offline."""
-UPLOAD_S = 30.0
+UPLOAD_S = 20.0
 """Seconds of uploading after the run has ended; what is not sent by then stays on the disk for ``wandb sync``."""
-FINISH_S = 60.0
+FIGURES = "figures/"
+"""Prefix of the names under which figures are logged."""
+FINISH_S = 40.0
 """Seconds after which a logging process that has not ended is killed."""
 EVERYTHING_IS_IN_THE_FOLDER = "the run goes on without it and has everything in metrics.csv"
 
@@ -92,13 +94,8 @@ _current: Follower | None = None
 
 
 def start(cfg: RunConfig, folder: RunFolder) -> None:
-    """Follow the run in `folder` until this process ends; does nothing if it is followed already.
-
-    Whatever goes wrong is said in one line and stops nothing.
-    """
+    """Follow the run in `folder` until this process ends; whatever goes wrong is said in one line and stops nothing."""
     global _current
-    if _current is not None and _current.folder is folder:
-        return
     finish()
     try:
         _current = Follower(cfg, folder)
@@ -226,7 +223,7 @@ def follow(asked: dict[str, Any], ended: threading.Event, say: Callable[[str], N
     state = folder.state
     if state == "done":
         run.summary.update(summary(read_rows(folder.result), asked["cell"]))
-        pictures = {f"figures/{path.stem}": wandb.Image(str(path)) for path in (folder.path / "figures").glob("*.png")}
+        pictures = {FIGURES + path.stem: wandb.Image(str(path)) for path in (folder.path / "figures").glob("*.png")}
         if pictures:
             run.log(pictures)
     if state == "preempted":
@@ -285,17 +282,15 @@ def new_points(file: BinaryIO) -> Iterator[tuple[int, dict[str, float]]]:
     yield from points.items()
 
 
-def summary(rows: list[Row], cell: list[str]) -> dict[str, float]:
-    """Return rows under ``final/<key>=<value>/.../<metric>``; keys that the whole cell shares go without saying.
+def summary(rows: list[Row], cell: Collection[str]) -> dict[str, float]:
+    """Return the values of rows by `summary_name`; undefined ones are left out."""
+    return {summary_name(row, cell): row.value for row in rows if row.value is not None}
 
-    Undefined values are left out.
-    """
-    values = {}
-    for row in rows:
-        keys = [f"{name}={value}" for name, value in row.keys.items() if name not in cell]
-        if row.value is not None:
-            values["/".join(["final", *keys, row.metric])] = row.value
-    return values
+
+def summary_name(row: Row, cell: Collection[str]) -> str:
+    """Return ``final/<key>=<value>/.../<metric>``; the keys in `cell`, shared by the whole run, go without saying."""
+    keys = [f"{name}={value}" for name, value in row.keys.items() if name not in cell]
+    return "/".join(["final", *keys, row.metric])
 
 
 def offline_folders(asked: dict[str, Any]) -> list[Path]:
