@@ -1,12 +1,15 @@
-"""The report in a browser: from file://, without a network, nothing missing, tables that sort."""
+"""The report in a browser: from file://, without a network, nothing missing, tables that sort, links that lead somewhere."""
 
+import html
 import json
 import re
 import subprocess
+from urllib.parse import unquote
 
 import numpy as np
 import pytest
 
+from sparseid.papers.registry import PAPERS
 from sparseid.reporting.page import build_report
 from sparseid.reporting.summary import finish_run
 from sparseid.training.rows import write_rows
@@ -18,17 +21,30 @@ addEventListener("load", () => {
   const tables = [...document.querySelectorAll("table.sortable")].map(table => {
     const column = number => [...table.tBodies[0].rows].map(row => row.cells[number].textContent.trim());
     return [...table.tHead.rows[0].cells].map((header, number) => {
-      const orders = [column(number)];
-      for (let click = 0; click < 2; click++) { header.click(); orders.push(column(number)); }
-      return {header: header.textContent, orders};
+      const orders = [column(number)], button = header.querySelector("button"), said = [header.ariaSort];
+      button.focus();
+      for (let click = 0; click < 2; click++) {
+        document.activeElement.click();
+        orders.push(column(number));
+        said.push(header.ariaSort);
+      }
+      return {header: header.textContent, orders, said, focused: document.activeElement === button};
     });
   });
-  const images = [...document.images].map(image => ({source: image.getAttribute("src"), width: image.naturalWidth}));
-  document.getElementById("found").textContent = JSON.stringify({tables, images});
+  const images = [...document.images].map(
+    image => ({source: image.getAttribute("src"), width: image.naturalWidth, alt: image.alt}));
+  document.getElementById("found").textContent = JSON.stringify({
+    tables, images,
+    links: [...document.querySelectorAll("a[href]")].map(link => link.getAttribute("href")),
+    ids: [...document.querySelectorAll("[id]")].map(element => element.id),
+    headings: [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].map(heading => +heading.tagName[1]),
+    captions: [...document.querySelectorAll("table")].map(table => table.caption?.textContent ?? ""),
+    wide: document.documentElement.scrollWidth > document.documentElement.clientWidth,
+  });
 });
 </script>
 """
-"""Added to the page: for every column its texts as made, after one click on its header and after two; every image."""
+"""Added to a page: for every column its texts as made, after one click on its header and after two; and what is there."""
 
 OPTIONS = [
     "--headless",
@@ -43,59 +59,114 @@ OPTIONS = [
     "--virtual-time-budget=10000",
     "--dump-dom",
 ]
+NARROW = "--window-size=500,900"
 
 
 @pytest.fixture
 def look(require_program, tmp_path):
-    """Open a report in the browser; return what the probe found, and what the console said."""
+    """Open a page in the browser; return what the probe found, and what the console said."""
     chromium = require_program("chromium")
 
-    def look(page):
+    def look(page, *options):
         probed = page.with_name("probed.html")
         probed.write_text(page.read_text().replace("</body>", PROBE + "</body>"))
         done = subprocess.run(
-            [chromium, *OPTIONS, f"--user-data-dir={tmp_path / 'profile'}", probed.as_uri()],
+            [chromium, *OPTIONS, *options, f"--user-data-dir={tmp_path / 'profile'}", probed.as_uri()],
             capture_output=True,
             text=True,
             timeout=120,
         )
+        probed.unlink()
         found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.DOTALL)
         assert found, done.stderr
         console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-        return json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")), console
+        return json.loads(html.unescape(found[1])), console
 
     return look
 
 
+@pytest.fixture
+def check(look):
+    """Open a page; return what the probe found once everything that must hold of every page does."""
+
+    def check(page, *options):
+        found, console = look(page, *options)
+        assert console == []
+        assert [image for image in found["images"] if image["width"] == 0 or not image["alt"]] == []
+        assert found["headings"][0] == 1
+        assert found["headings"].count(1) == 1
+        assert all(deeper <= level + 1 for level, deeper in zip(found["headings"], found["headings"][1:], strict=False))
+        assert all(found["captions"])
+        assert len(found["ids"]) == len(set(found["ids"]))
+        assert not found["wide"], "the page itself must not scroll sideways"
+        for link in found["links"]:
+            path, _, anchor = unquote(link).partition("#")
+            target = page.parent / path if path else page
+            assert target.is_file(), link
+            assert not anchor or f'id="{anchor}"' in target.read_text(), link
+        return found
+
+    return check
+
+
 def numbers(texts):
     """The numbers that texts begin with, as the page sorts them."""
-    found = (re.match(r"[^\d-]{0,2}(-?\d+(?:\.\d+)?)", text) for text in texts)
+    found = (re.match(r"[^\w-]{0,2}(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?![\w.:-])", text) for text in texts)
     return [float(match[1]) for match in found if match]
 
 
-def test_report_of_finished_runs(look, tmp_path, sparling_rows):
-    for seed in range(3):
-        folder = tmp_path / "outputs" / "small" / "sparling" / f"digitcircle-seed{seed}"
-        folder.mkdir(parents=True)
-        write_rows(folder / "result.json", sparling_rows(seed))
-        (folder / "status.json").write_text(json.dumps({"state": "done", "message": ""}))
-    np.savez_compressed(folder / "arrays.npz", confusion=np.eye(11, dtype=int))
-    finish_run(folder)
-    found, console = look(tmp_path / "outputs" / "report" / "index.html")
-    assert console == []
-    assert {"small/sparling-fig4.svg", "small/run/confusion.svg"} <= {image["source"] for image in found["images"]}
-    assert [image for image in found["images"] if image["width"] == 0] == []
-    columns = [column for table in found["tables"] for column in table]
+def assert_sorts(columns):
     for column in columns:
         made, up, down = column["orders"]
+        assert column["focused"]
+        assert column["said"][1:] == ["ascending", "descending"]
         assert sorted(made) == sorted(up) == sorted(down)
-        assert numbers(up) == sorted(numbers(up))
-        assert numbers(down) == sorted(numbers(down), reverse=True)
+        if not any(" / " in text for text in made):  # shares sort by their value, not by their first number
+            assert numbers(up) == sorted(numbers(up))
+            assert numbers(down) == sorted(numbers(down), reverse=True)
     assert sum(len(set(numbers(column["orders"][1]))) > 2 for column in columns) >= 2  # something was there to sort
 
 
-def test_report_of_nothing(look, tmp_path):
-    found, console = look(build_report(tmp_path / "outputs"))
-    assert console == []
-    assert [image for image in found["images"] if image["width"] == 0] == []
-    assert found["tables"]
+def columns_of(found):
+    return [column for table in found["tables"] for column in table]
+
+
+def test_report_of_finished_runs(check, tmp_path, sparling_rows):
+    for seed in range(12):
+        folder = tmp_path / "outputs" / "small" / "sparling" / f"digitcircle-seed{seed}"
+        folder.mkdir(parents=True)
+        write_rows(folder / "result.json", sparling_rows(seed, commit="ab"[seed % 2] * 40))
+        (folder / "status.json").write_text(json.dumps({"state": "done", "message": ""}))
+    np.savez_compressed(folder / "arrays.npz", confusion=np.eye(11, dtype=int))
+    finish_run(folder)
+    report = tmp_path / "outputs" / "report"
+    page = check(report / "sparling.html")
+    assert {"small/sparling-fig4.svg", "small/sparling-run/confusion.svg"} <= {
+        image["source"] for image in page["images"]
+    }
+    assert_sorts(columns_of(page))
+    check(report / "sparling.html", NARROW)
+    start = check(report / "index.html")
+    assert {*(f"{paper}.html" for paper in PAPERS), "rows.parquet"} <= set(start["links"])
+    assert_sorts(columns_of(start))
+
+
+def test_report_of_nothing(check, tmp_path):
+    start = check(build_report(tmp_path / "outputs"), NARROW)
+    assert len(start["tables"]) == 1
+    for paper in PAPERS:
+        assert check(tmp_path / "outputs" / "report" / f"{paper}.html")["tables"]
+
+
+def test_shares_sort_by_their_value_and_blanks_last(check, tmp_path, sparling_rows):
+    for seed in range(3):
+        folder = tmp_path / "small" / "sparling" / f"digitcircle-seed{seed}"
+        folder.mkdir(parents=True)
+        write_rows(folder / "result.json", sparling_rows(seed))
+        (folder / "status.json").write_text(json.dumps({"state": "done", "message": ""}))
+    start = check(build_report(tmp_path))
+    [column] = [column for column in columns_of(start) if column["header"] == "cells done"]
+    _, up, down = column["orders"]
+    assert up[:3] == ["3 / 5", "3 / 5", "1 / 1"]
+    assert down[:3] == ["1 / 1", "3 / 5", "3 / 5"]
+    assert set(up[3:]) == set(down[3:]) == {""}

@@ -8,25 +8,18 @@ import pandas as pd
 
 
 @cache
-def preset_recipes(experiment: str, scale: str) -> frozenset[str]:
-    """Return the recipe hashes of the runs that a preset asks for at a scale.
-
-    The preset's own sweep is kept, except over seeds, which a recipe does not depend on.
-    """
-    return frozenset(recipe for recipe, _ in _planned(f"experiment={experiment}", f"scale={scale}", "seed=0"))
-
-
-@cache
 def preset_runs(experiment: str, scale: str) -> frozenset[tuple[str, int]]:
     """Return (recipe hash, seed) of every run that a preset asks for at a scale."""
-    return _planned(f"experiment={experiment}", f"scale={scale}")
-
-
-def _planned(*overrides: str) -> frozenset[tuple[str, int]]:
     from sparseid.config.identity import recipe_hash  # imports Hydra: only where rows are looked at
     from sparseid.config.sweep import plan
 
-    return frozenset((recipe_hash(cell.run), cell.run.seed) for cell in plan(overrides).cells)
+    planned = plan([f"experiment={experiment}", f"scale={scale}"])
+    return frozenset((recipe_hash(cell.run), cell.run.seed) for cell in planned.cells)
+
+
+def preset_recipes(experiment: str, scale: str) -> frozenset[str]:
+    """Return the recipe hashes of the runs that a preset asks for at a scale."""
+    return frozenset(recipe for recipe, _ in preset_runs(experiment, scale))
 
 
 def of_preset(rows: pd.DataFrame, experiment: str, scale: str) -> pd.DataFrame:

@@ -21,7 +21,11 @@ def no_rows() -> pd.DataFrame:
 
 def select(rows: pd.DataFrame, allowed: Mapping[str, Collection[Key]]) -> pd.DataFrame:
     """Return the rows that carry every key of `allowed` with one of its values."""
-    chosen = [all(name in keys and keys[name] in values for name, values in allowed.items()) for keys in rows["keys"]]
+    fits: dict[int, bool] = {}  # by identity: rows of a cell share their keys, so few are looked at
+    for keys in rows["keys"]:
+        if id(keys) not in fits:
+            fits[id(keys)] = all(name in keys and keys[name] in values for name, values in allowed.items())
+    chosen = [fits[id(keys)] for keys in rows["keys"]]
     return rows[pd.Series(chosen, index=rows.index, dtype=bool)]
 
 

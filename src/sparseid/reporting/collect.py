@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 import pandas as pd
 
+from sparseid.measurements import Key
 from sparseid.papers.rows import COLUMNS, no_rows
 from sparseid.training.errors import RunError
 from sparseid.training.rows import Row, read_rows
@@ -115,24 +116,30 @@ def collect(outputs: Path, scale: str | None = None, measured: Iterable[Path] | 
 
 
 def rows_frame(rows: list[Row]) -> pd.DataFrame:
-    """Return rows as a DataFrame; undefined values become NaN."""
+    """Return rows as a DataFrame; undefined values become NaN, and equal keys are one and the same dictionary."""
     if not rows:
         return no_rows()
-    frame = pd.DataFrame([asdict(row) for row in rows], columns=COLUMNS)
-    return frame.assign(value=frame["value"].astype(float))
+    shared: dict[str, dict[str, Key]] = {}
+    keys = [shared.setdefault(_cell_text(row.keys), row.keys) for row in rows]
+    columns = {name: [getattr(row, name) for row in rows] for name in COLUMNS}
+    return pd.DataFrame({**columns, "keys": keys}).astype({"value": float})
 
 
 def newest(rows: pd.DataFrame) -> pd.DataFrame:
     """Keep the newest row of each recipe, cell, seed and metric, and mark rows made by older code."""
     if rows.empty:
         return rows.assign(older_code=pd.Series(dtype=bool))
-    cell = rows["keys"].map(lambda keys: json.dumps(keys, sort_keys=True))
+    cell = rows["keys"].map(_cell_text)
     ordered = rows.assign(_cell=cell, _time=pd.to_datetime(rows["written"], utc=True, format="ISO8601"))
     ordered = ordered.sort_values("_time", kind="stable")
     kept = ordered.drop_duplicates(["paper", "scale", "recipe", "_cell", "seed", "metric"], keep="last")
     current = kept.groupby(["paper", "scale"])["commit"].transform("last")
     kept = kept.assign(older_code=kept["commit"] != current)
     return kept.drop(columns=["_cell", "_time"]).reset_index(drop=True)
+
+
+def _cell_text(keys: dict[str, Key]) -> str:
+    return json.dumps(keys, sort_keys=True)
 
 
 def measured_files() -> list[Path]:

@@ -78,6 +78,14 @@ class PaperPage:
         """File name of the page."""
         return f"{self.paper}.html"
 
+    def progress(self, scale: str) -> tuple[int, int]:
+        """Return how many runs its artefacts have and ask for at a scale; a run that several share counts once."""
+        made, expected = (
+            frozenset().union(*(getattr(section, name) for section in self.sections[scale]))
+            for name in ("made", "expected")
+        )
+        return len(made), len(expected)
+
     @property
     def states(self) -> Counter[str]:
         """State -> number of runs."""

@@ -41,8 +41,8 @@ class Section:
         None for a plain table.
     verdicts
         Word -> number of cells.
-    done, expected
-        Runs of its preset: with rows, and all.
+    expected, made
+        Runs (recipe hash, seed) that its preset asks for, and those of them that have rows.
     older_commits
         Commits of rows marked as made by older code.
     """
@@ -57,8 +57,8 @@ class Section:
     files: dict[str, str]
     figure: Picture | None
     verdicts: Counter[str]
-    done: int
-    expected: int
+    expected: frozenset[tuple[str, int]]
+    made: frozenset[tuple[str, int]]
     older_commits: list[str]
 
     @property
@@ -141,8 +141,8 @@ def write_artefact(artefact: Artefact, collection: Collection, report: Path, sca
         files={kind: f"{scale}/{name}.{kind}" for kind in ("md", "tex")},
         figure=figure,
         verdicts=Counter(cell.verdict.word for cell in made),
-        done=len(expected & set(zip(rows["recipe"], rows["seed"], strict=True))),
-        expected=len(expected),
+        expected=expected,
+        made=expected & set(zip(rows["recipe"], rows["seed"], strict=True)),
         older_commits=sorted({commit for cell in made for commit in cell.older_commits}),
     )
 

@@ -41,9 +41,9 @@ def motif_error_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) 
     figure, grid = new_figure(9.5, 3.4, columns=len(DOMAINS), sharey=True)
     for axes, domain in zip(grid[0], DOMAINS, strict=True):
         tidy(axes)
-        measured = len(domain_rows(rows, domain)) > 0
+        of_domain = domain_rows(rows, domain)
         for place, metric in enumerate(metrics):
-            ours = per_seed(domain_rows(rows, domain), metric, steps_above=0)
+            ours = per_seed(of_domain, metric, steps_above=0)
             if len(ours):
                 _bar_with_seeds(axes, place - 0.2, ours, METRIC_COLOURS[metric])
             for target in targets:
@@ -51,7 +51,7 @@ def motif_error_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) 
                     _hollow_bar(axes, place + 0.2, target, METRIC_COLOURS[metric])
         axes.set_xticks(range(len(metrics)), [written(metric) for metric in metrics])
         axes.set_xlim(-0.6, len(metrics) - 0.4)
-        axes.set_title(written(domain) + ("" if measured else " (ours: missing)"), fontsize=10, color=INK)
+        axes.set_title(written(domain) + ("" if len(of_domain) else " (ours: missing)"), fontsize=10, color=INK)
     grid[0, 0].set_ylabel("error, % (mean over seeds)", fontsize=9)
     grid[0, 0].set_ylim(0, 1.06 * max(axes.get_ylim()[1] for axes in grid[0]))
     handles = [_patch(FAINT, filled=True), _patch(FAINT, filled=False)]
@@ -147,8 +147,7 @@ def _curve(axes: Axes, rows: pd.DataFrame, metric: str, multiples: Mapping[int, 
     if table.empty:
         return
     x = [multiples[int(step)] for step in table.columns]
-    for _, values in table.iterrows():
-        axes.plot(x, values, color=colour, linewidth=0.8, alpha=0.45)
+    axes.plot(x, table.to_numpy().T, color=colour, linewidth=0.8, alpha=0.45)
     convention = load_targets("sparling").convention
     summaries = [convention.summarise_values(table[step]) for step in table.columns]
     axes.plot(x, [summary.centre for summary in summaries], color=colour, linewidth=2.2, marker="o", markersize=3)
