@@ -302,6 +302,20 @@ def test_blocked_sockets(tmp_path, monkeypatch):
     assert "metrics.csv" in line
 
 
+def test_a_full_disk(tmp_path, monkeypatch):
+    site = tmp_path / "site"
+    site.mkdir()
+    limit = (
+        "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"  # as if no more could be written
+    )
+    (site / "sitecustomize.py").write_text(limit)
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    folder = make(logged(tmp_path / "out"))
+    assert toy.results(folder) == toy.results(execute(toy.toy_config(tmp_path / "csv")))
+    (line,) = [line for line in said(folder) if "upload with" not in line]
+    assert "metrics.csv" in line
+
+
 def test_where_the_user_says_otherwise(tmp_path, monkeypatch, fake_wandb):
     calls = fake_wandb("online")
     cfg = logged(tmp_path / "out")

@@ -18,6 +18,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -37,6 +38,8 @@ INIT_S = 60.0
 """Seconds the service may take to open a run before it is logged offline."""
 UPLOAD_S = 20.0
 """Seconds of uploading after the run has ended; what is not sent by then stays on the disk for ``wandb sync``."""
+ROOM = 2**16
+"""Bytes free at the end, or what the library has written is taken for incomplete."""
 FIGURES = "figures/"
 """Prefix of the names under which figures are logged."""
 FINISH_S = 40.0
@@ -229,6 +232,8 @@ def follow(asked: dict[str, Any], ended: threading.Event, say: Callable[[str], N
     if state == "preempted":
         run.mark_preempting()
     run.finish(exit_code=0 if state == "done" else 1)
+    with tempfile.TemporaryFile(dir=asked["root"]) as file:  # the library says nothing of a full disk
+        file.write(bytes(ROOM))
     for old in offline_folders(asked):
         shutil.rmtree(old, ignore_errors=True)
 
