@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_hash, run_name
 from sparseid.config.schema import LoggerConfig
 from sparseid.training import loggers
+from sparseid.training.callbacks import OnceReady
 from sparseid.training.rows import Row, read_rows
 from sparseid.training.run import execute
 
@@ -357,6 +359,15 @@ def test_a_killed_run_is_logged_to_its_last_line(tmp_path):
     found = records(offline_folder(tmp_path / "out"))
     assert history(found) == curves(folder)
     assert [record.exit.exit_code for kind, record in found if kind == "exit"] == [1]
+
+
+def test_only_the_first_process_logs_and_only_once():
+    calls = []
+    for rank in (0, 1):
+        ready = OnceReady(lambda rank=rank: calls.append(rank))
+        for hook in (ready.on_train_start, ready.on_test_start, ready.on_test_start):
+            hook(types.SimpleNamespace(is_global_zero=rank == 0), None)
+    assert calls == [0]
 
 
 def test_points_are_whole_lines_grouped_by_step(tmp_path):
