@@ -39,7 +39,7 @@ class SlurmLauncher(Launcher):
         from sparseid.launching.slurm.launch import launch_slurm
 
         assert self.task is not None
-        return returns(launch_slurm(self.task.runs, checked(self.settings)))
+        return returns(launch_slurm(self.task.runs, self.task.single, checked(self.settings)))
 
 
 ConfigStore.instance().store("slurm_settings", SlurmSettings, group="hydra/launcher", provider="sparseid")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import sys
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory, run_name
 from sparseid.config.schema import RunConfig
-from sparseid.launching.cell import FAILED, Outcome, left_out, run_cell
+from sparseid.launching.cell import DONE, FAILED, Outcome, left_out, run_cell
 from sparseid.launching.overview import Overview
 from sparseid.launching.slurm.job import status_folder
 from sparseid.launching.slurm.queue import Queued, QueueError, compact, jobs_in_queue, why_not_done
@@ -24,13 +25,15 @@ SLOWEST_POLL_S = 15.0
 """Seconds between two looks at the queue of a sweep that takes long; short ones are looked at every second."""
 
 
-def launch_slurm(runs: Sequence[RunConfig], settings: SlurmSettings) -> list[Outcome]:
+def launch_slurm(runs: Sequence[RunConfig], single: bool, settings: SlurmSettings) -> list[Outcome]:
     """Make cells as jobs of the cluster; nothing is trained here.
 
     Parameters
     ----------
     runs
         Checked configurations.
+    single
+        True if no sweep was asked for: its results are shown at the end, as of a run that is made here.
     settings
         Those of ``hydra.launcher``.
 
@@ -75,7 +78,10 @@ def launch_slurm(runs: Sequence[RunConfig], settings: SlurmSettings) -> list[Out
         outcomes |= {name: Outcome(name, run_directory(cells[name]), waiting=True) for name in jobs}
     elif jobs:
         outcomes |= follow({name: (cells[name], job) for name, job in jobs.items()}, Path(settings.submitit_folder))
-    return [outcomes[run_name(run)] for run in runs]
+    ended = [outcomes[run_name(run)] for run in runs]
+    if single and ended[0].code == DONE and not ended[0].waiting:
+        return [run_cell(dataclasses.replace(runs[0], force=False))]
+    return ended
 
 
 def _queue_at_start() -> dict[str, Queued]:

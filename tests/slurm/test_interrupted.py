@@ -1,0 +1,92 @@
+"""Requeued, at the time limit, cancelled: a run goes on and ends with the numbers of an undisturbed one."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from sparseid.training.run_folder import RunFolder
+
+LONGER = ("scale=smoke", "trainer.threads=1", "trainer.max_samples=4096", "trainer.save_every_s=1")
+"""A cell that trains for some seconds, long enough to be met in the middle."""
+
+
+@pytest.fixture
+def longer(command_of, tmp_path):
+    return command_of(tmp_path / "outputs", *LONGER)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(numbers, tmp_path_factory):
+    """Numbers of the longer cell, made without SLURM and without a disturbance, by seed."""
+    outputs = tmp_path_factory.mktemp("undisturbed")
+    command = [sys.executable, "run.py", *LONGER, f"outputs={outputs}", "hydra/launcher=local"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=600, env={**os.environ, "OMP_NUM_THREADS": "1"}
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (folder,) = outputs.glob("smoke/sparling/digitcircle-*")
+    return numbers(RunFolder(folder))
+
+
+def training(run):
+    """Whether the run has saved something and goes on."""
+    return (run.checkpoints / "last.ckpt").exists() and run.state == "running"
+
+
+def test_a_requeued_run_ends_with_the_same_numbers(cluster, longer, until, numbers, undisturbed):
+    process = longer.start()
+    run = longer.folder()
+    until(lambda: training(run))
+    job = run.read_status()["job"]
+    cluster.ask("scontrol", "requeue", job)
+    said, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    assert cluster.told(job, "Restarts") == "1"
+    assert cluster.told(job, "JobState") == "COMPLETED"
+    assert "is requeued" in said
+    assert numbers(run) == undisturbed
+
+
+def test_at_its_time_limit_a_run_saves_and_is_requeued(cluster, longer, until, numbers, undisturbed):
+    process = longer.start("hydra.launcher.timeout_min=1", "hydra.launcher.signal_delay_s=10")
+    run = longer.folder()
+    until(lambda: training(run))
+    job = run.read_status()["job"]
+    # it would be done in time: let it sleep until its limit is near
+    began = time.monotonic()
+    cluster.ask("scancel", "--signal=STOP", job)
+    time.sleep(max(0.0, 38 - (time.monotonic() - began)))
+    cluster.ask("scancel", "--signal=CONT", job)
+    said, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    assert cluster.told(job, "Restarts") == "1"
+    assert "the time limit of the job is near" in (run.path / "log.txt").read_text()
+    assert numbers(run) == undisturbed
+
+
+def test_after_scancel_the_same_command_makes_what_is_missing(cluster, longer, until):
+    endless = ("trainer.max_samples=4000000", "method.schedule.min_target=1.0")
+    sweep = ("seed=0,1", "hydra.launcher.max_in_flight=1")
+    process = longer.start(*sweep, *endless)
+    runs = [longer.folder(f"seed={seed}", *endless) for seed in (0, 1)]
+    until(lambda: any(training(run) for run in runs))
+    cluster.ask("scancel", f"--user={os.getuid()}")
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 1, said
+    assert "2 of 2 runs failed" in said
+    assert "cancelled while it waited" in said
+    assert "stopped from outside" in said or "cancelled (scancel)" in said
+    assert cluster.jobs() == {}
+    assert sorted(run.state for run in runs) == ["planned", "preempted"]
+
+    code, said = longer.run("seed=0,1", "hydra.launcher.max_in_flight=2", *endless, "hydra.launcher.wait=false")
+    assert code == 0, said
+    assert "2 submitted as" in said
+    until(lambda: all(training(run) for run in runs))
+    logs = [(run.path / "log.txt").read_text() for run in runs]
+    (begun,) = [log for log in logs if "preempted" in log]
+    assert begun.count("running, process") == 2
+    assert "last.ckpt" in begun.partition("preempted")[2]

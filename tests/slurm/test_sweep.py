@@ -1,0 +1,69 @@
+"""Sweeps on a real SLURM: each cell a job, failed ones named, long sweeps in several arrays."""
+
+import re
+import time
+
+from sparseid.training.run_folder import RunFolder
+
+
+def test_six_cells_of_which_one_fails(cluster, command):
+    broken = command.folder("seed=3")
+    broken.metrics.mkdir(parents=True)  # training cannot write its curves
+
+    code, said = command.run("seed=0,1,2,3,4,5")
+    assert code == 1, said
+    assert command.states() == {seed: "failed" if seed == 3 else "done" for seed in range(6)}
+    array = re.search(r"6 submitted as (\d+)_\[0-5\]", said)[1]
+    assert [cluster.told(f"{array}_{task}", "JobState") for task in range(6)].count("COMPLETED") == 5
+    assert cluster.told(f"{array}_3", "JobState") == "FAILED"
+    assert "Traceback" in (broken.path / "log.txt").read_text()
+    assert "5 of 6 done, 1 failed" in said
+    assert "1 of 6 runs failed" in said
+    assert "IsADirectoryError" in said
+    assert str(command.outputs / "jobs" / "slurm" / f"{array}_3_0_log.out") in said
+
+    broken.metrics.rmdir()
+    code, said = command.run("seed=0,1,2,3,4,5")
+    assert code == 0, said
+    assert "5 of 6 left out" in said
+    assert "1 submitted as" in said
+    assert set(command.states().values()) == {"done"}
+
+
+def test_forty_cells_in_three_arrays_with_a_cap(cluster, command, until):
+    sweep = "seed=range(0,40)"
+    with cluster.paused():
+        code, said = command.run(
+            sweep, "hydra.launcher.max_array=15", "hydra.launcher.max_in_flight=4", "hydra.launcher.wait=false"
+        )
+        assert code == 0, said
+        waiting = cluster.jobs()
+        assert len(waiting) == 40
+        arrays = sorted({job.partition("_")[0] for job in waiting}, key=int)
+        assert [sum(job.startswith(f"{array}_") for job in waiting) for array in arrays] == [14, 13, 13]
+        assert [cluster.told(array, "ArrayTaskThrottle") for array in arrays] == ["2", "1", "1"]
+        # all but one cell of each array are made meanwhile: their jobs find nothing to do
+        trained = {command.folder(f"seed={seed}").path for seed in (0, 14, 27)}
+        for status in command.outputs.glob("smoke/sparling/*/status.json"):
+            run = RunFolder(status.parent)
+            assert run.read_status()["job"] in waiting
+            if run.path not in trained:
+                (run.path / "figures").mkdir()
+                run.write_status("done")
+
+    process = command.start(sweep)
+    most = 0
+    while process.poll() is None:
+        most = max(most, list(cluster.jobs().values()).count("RUNNING"))
+        time.sleep(0.2)
+    said = process.communicate()[0]
+    assert process.returncode == 0, said
+    assert "37 of 40 left out" in said
+    assert said.count("is submitted already as job") == 3
+    assert "submitted as" not in said
+    until(lambda: not cluster.jobs())
+    assert 2 <= most <= 4
+    assert command.states() == dict.fromkeys(range(40), "done")
+    outputs = list((command.outputs / "jobs" / "slurm").glob("*_log.out"))
+    assert len(outputs) == 40
+    assert sum("is done" in path.read_text() for path in outputs) == 37
