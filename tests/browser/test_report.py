@@ -1,4 +1,4 @@
-"""The report in a browser: from file://, without a network, nothing missing, tables that sort, links that lead somewhere."""
+"""The report in a browser: from file://, nothing missing, tables that sort, links that lead somewhere."""
 
 import html
 import json
@@ -44,7 +44,7 @@ addEventListener("load", () => {
 });
 </script>
 """
-"""Added to a page: for every column its texts as made, after one click on its header and after two; and what is there."""
+"""Added to a page: every column's texts as made, after one click on its header and after two; and what is there."""
 
 OPTIONS = [
     "--headless",

@@ -44,6 +44,17 @@ def test_motif_picture_shows_label_prediction_and_channel_legend(sparling_rows):
     assert "#3: 3" in shown
 
 
+@pytest.mark.parametrize("digits", [1, 3, 10])
+def test_the_confusion_matrix_has_room_for_its_words(digits):
+    figure = run_figures("sparling", rows_frame([]), {"confusion": np.eye(digits + 1, dtype=int)}, "small")["confusion"]
+    figure.draw_without_rendering()
+    [axes] = figure.axes
+    for words in (axes.title, axes.xaxis.label, axes.yaxis.label):
+        box = words.get_window_extent()
+        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+        assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.bbox.y1
+
+
 def test_marks_keep_the_strongest_of_a_neighbourhood_and_sit_in_the_middle_of_their_cell():
     maps = np.zeros((2, 10, 10), np.float32)
     maps[0, 2, 2], maps[1, 2, 3], maps[1, 8, 8] = 1.0, 2.0, 0.5

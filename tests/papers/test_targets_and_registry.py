@@ -1,16 +1,58 @@
+from importlib.resources import files
+
 import pytest
 
 from sparseid.errors import InputError
-from sparseid.papers.registry import ARTEFACTS, artefact
+from sparseid.papers.registry import ARTEFACTS, PAPERS, artefact, not_built
 from sparseid.papers.sparling.claims import CLAIMS
 from sparseid.papers.targets import load_targets
 
 
-def test_every_target_has_its_own_id_and_names_a_known_artefact():
-    paper = load_targets("sparling")
-    ids = [target.id for target in paper.targets]
-    assert len(ids) == len(set(ids)) > 300
-    assert {target.artefact for target in paper.targets} <= set(paper.titles)
+@pytest.mark.parametrize(
+    ("name", "targets", "statements"),
+    [("sparling", 447, 40), ("tbr", 186, 29), ("regcl", 246, 20), ("sparse_vae", 126, 25), ("ddl", 121, 31)],
+)
+def test_every_target_has_its_own_id_and_names_a_known_artefact(name, targets, statements):
+    paper = load_targets(name)
+    assert paper.paper == name
+    assert (len(paper.targets), len(paper.statements)) == (targets, statements)
+    for entries in (paper.targets, paper.statements):
+        assert len({entry.id for entry in entries}) == len(entries)
+        assert {entry.artefact for entry in entries} <= set(paper.titles)
+    for target in paper.targets:
+        assert target.role in ("target", "alternate", "reference")
+        assert (target.interval is None) == (target.spread_kind == "none")
+        assert not (target.words and target.value is not None)
+
+
+def test_the_papers_of_the_report_are_the_folders_with_targets():
+    folders = {path.name for path in files("sparseid.papers").iterdir() if path.joinpath("targets.yaml").is_file()}
+    assert folders == set(PAPERS)
+
+
+def test_known_numbers_of_every_paper():
+    def target(paper, name):
+        return next(target for target in load_targets(paper).targets if target.id == name)
+
+    auc = target("regcl", "regcl-table1-neuron_gradient-supervised-none")
+    assert (auc.value, auc.interval, auc.spread_kind, auc.n) == (79.2, (77.4, 81.0), "ci95", 60)
+    assert (auc.role, auc.source) == ("target", "")
+    mcc = target("ddl", "ddl-table4-dim3-ours")
+    assert mcc.keys == {"dim": 3, "method": "ours"}
+    assert (mcc.value, mcc.spread_kind) == (0.8258, "sd")
+    assert mcc.interval == pytest.approx((0.8173, 0.8343))
+    ticks = target("sparse_vae", "sparse_vae-fig3-ticks-mse-rho0")
+    assert (ticks.value, ticks.words, ticks.role) == (None, "0.3, 0.7", "reference")
+    headline = next(entry for entry in load_targets("regcl").statements if entry.id == "regcl-table1-headline")
+    assert headline.holds_in_paper == "yes"
+
+
+def test_every_artefact_is_built_or_listed_as_not_built():
+    assert not_built("sparling")[0] == "sparling/fig5"
+    for paper in PAPERS:
+        names = set(load_targets(paper).titles)
+        assert names == (names & set(ARTEFACTS)) | set(not_built(paper))
+        assert not set(not_built(paper)) & set(ARTEFACTS)
 
 
 def test_a_target_is_read_field_by_field():

@@ -76,6 +76,8 @@ def written_cell(keys: Mapping[str, Key]) -> str:
     'DigitCircle, 3 cuts above final'
     """
     return ", ".join(
-        _NUMBERED.get(key, key + " {}").format(value) if isinstance(value, int | float) else written(value)
+        _NUMBERED.get(key, key.replace("_", " ") + " {}").format(value)
+        if isinstance(value, int | float)
+        else written(value)
         for key, value in keys.items()
     )

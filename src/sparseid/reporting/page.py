@@ -22,7 +22,7 @@ from sparseid.reporting.collect import Collection, collect
 from sparseid.reporting.pictures import RunPictures, newest_pictures
 from sparseid.reporting.provenance import Origin, origins
 from sparseid.reporting.rows_file import ROWS_FILE, write_rows_file
-from sparseid.reporting.sections import REPORTED_HEADER, Reported, Section, reported, write_artefact
+from sparseid.reporting.sections import Reported, Section, reported, write_artefact
 from sparseid.reporting.tables import HEADER, OLDER_CODE
 
 DEFAULT_SCALE = "small"
@@ -139,7 +139,6 @@ def _environment(pages: list[PaperPage]) -> Environment:
         verdict_columns=VERDICT_COLUMNS,
         start=PAGE.name,
         header=HEADER,
-        reported_header=REPORTED_HEADER,
         dagger=OLDER_CODE,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )

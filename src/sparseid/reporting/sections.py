@@ -18,7 +18,7 @@ from sparseid.reporting.figures import save_figure
 from sparseid.reporting.pictures import Picture, picture
 from sparseid.reporting.tables import Line, caption, latex, lines, markdown, metric_text, paper_text
 
-REPORTED_HEADER = ("cell", "metric", "paper", "n", "source")
+_REPORTED_HEADER = ("cell", "metric", "paper", "n", "source")
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class Reported:
     ----------
     id, title
         What it is.
-    table
-        Texts under :data:`REPORTED_HEADER`; empty where the paper prints no number of it.
+    header, table
+        Its numbers as texts; `table` is empty where the paper prints no number of it.
     pictured
         Cells that the paper shows without printing their numbers, where it prints none at all.
     read_off
@@ -92,7 +92,8 @@ class Reported:
 
     id: str
     title: str
-    table: list[tuple[str, str, str, str, str]]
+    header: tuple[str, ...]
+    table: list[tuple[str, ...]]
     pictured: int
     read_off: bool
     statements: list[Statement]
@@ -151,7 +152,7 @@ def reported(paper: PaperTargets, artefact_id: str) -> Reported:
     """Return what the paper reports in an artefact."""
     targets = paper.of(artefact_id)
     printed = [target for target in targets if target.value is not None or target.words]
-    table = [
+    table: list[tuple[str, ...]] = [
         (
             written_cell(target.keys),
             metric_text(target.metric, target.unit),
@@ -161,10 +162,12 @@ def reported(paper: PaperTargets, artefact_id: str) -> Reported:
         )
         for target in (targets if printed else [])
     ]
+    columns = len(_REPORTED_HEADER) - (not any(target.source for target in targets))
     return Reported(
         id=artefact_id,
         title=paper.titles[artefact_id],
-        table=table,
+        header=_REPORTED_HEADER[:columns],
+        table=[texts[:columns] for texts in table],
         pictured=0 if printed else len(targets),
         read_off=any(target.uncertainty for target in printed),
         statements=paper.statements_about(artefact_id),

@@ -111,7 +111,7 @@ def confusion_matrix(confusion: NDArray[np.integer]) -> Figure:
     """
     plot = arrange_confusion(confusion)
     n_rows, n_columns = plot.shares.shape
-    figure, grid = new_figure(1.6 + 0.48 * n_columns, 1.1 + 0.42 * n_rows)
+    figure, grid = new_figure(max(4.8, 1.6 + 0.48 * n_columns), max(2.4, 1.1 + 0.42 * n_rows))  # room for words
     axes = grid[0, 0]
     axes.imshow(plot.shares, cmap="Blues", vmin=0, vmax=1.15, aspect="auto")
     for row in range(n_rows):

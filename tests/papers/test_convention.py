@@ -1,0 +1,61 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from sparseid.papers.convention import Convention, convention
+from sparseid.papers.registry import ARTEFACTS
+from sparseid.papers.targets import load_targets
+from sparseid.reporting.aggregate import cells
+from sparseid.reporting.collect import newest, rows_frame
+from sparseid.reporting.tables import lines
+
+
+@pytest.mark.parametrize(
+    ("paper", "artefact", "words"),
+    [
+        ("sparling", "sparling/fig3", "mean [95 % bootstrap interval] over n seeds"),
+        ("tbr", "tbr/fig4", "mean ± population standard deviation over n seeds"),
+        ("regcl", "regcl/table1", "mean [95 % bootstrap interval] over n runs"),
+        ("sparse_vae", "sparse_vae/table1", "mean ± population standard deviation over n splits"),
+        ("sparse_vae", "sparse_vae/fig3", "median [quartiles] over n data sets"),
+        ("ddl", "ddl/table1", "mean ± sample standard deviation over n seeds"),
+    ],
+)
+def test_each_paper_has_its_own(paper, artefact, words):
+    assert str(load_targets(paper).convention_of(artefact)) == words
+
+
+def test_a_name_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match="bootstrap, student, sd"):
+        convention({"centre": "mean", "interval": "range", "over": "seeds"})
+    with pytest.raises(ValueError, match="mean or median"):
+        convention({"centre": "mode", "interval": "sd", "over": "seeds"})
+
+
+def test_replicates_are_seeds_or_seeds_and_further_keys(sparling_rows):
+    rows = rows_frame([row for seed in range(3) for row in sparling_rows(seed)])
+    assert Convention().summarise(rows, "ce").n == 3
+    pooled = Convention(interval="sd", keys=("steps_above",)).summarise(rows, "ce")
+    values = rows["value"][rows["metric"] == "ce"]
+    assert pooled.n == len(values) == 36
+    assert pooled.centre == pytest.approx(values.mean())
+    assert pooled.high - pooled.centre == pytest.approx(np.std(values, ddof=1))
+
+
+def test_tables_and_verdicts_use_the_papers_convention(monkeypatch, sparling_rows):
+    rows = newest(rows_frame([row for seed in range(3) for row in sparling_rows(seed, scale="paper")]))
+    entry = ARTEFACTS["sparling/fig3"]
+
+    def of_fpe():
+        [cell] = [cell for cell in cells(entry, rows, "paper") if cell.metric == "fpe" and cell.ours]
+        return cell, next(line for line in lines([cell], entry.convention)).texts
+
+    _, texts = of_fpe()
+    assert texts[3:5] == ("2.10 [2.00, 2.20]", "3")
+    known = load_targets("sparling")
+    other = dataclasses.replace(known, convention=Convention(interval="sd"))
+    monkeypatch.setattr("sparseid.papers.registry.load_targets", lambda paper: other)
+    cell, texts = of_fpe()
+    assert texts[3:5] == ("2.10 ± 0.100", "3")
+    assert (cell.ours.low, cell.ours.high) == pytest.approx((2.0, 2.2))
