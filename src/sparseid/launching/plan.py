@@ -27,7 +27,6 @@ from sparseid.training.run_folder import STATES, RunFolder
 MEASURED = "measured"
 """State of a run that is not done here, but whose rows are kept in git."""
 
-ALL_STATES = (*STATES, MEASURED)
 FINISHED = ("done", MEASURED)
 NO_PRESET = "no preset yet"
 
@@ -41,7 +40,7 @@ class PlannedRun:
     name, folder
         Its name and its folder.
     state
-        One of `ALL_STATES`. A run whose process was killed is ``preempted``.
+        One of `STATES` or `MEASURED`. A run whose process was killed is ``preempted``.
     message
         What its ``status.json`` says.
     group

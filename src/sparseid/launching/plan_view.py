@@ -11,11 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from sparseid.launching.estimate import Estimate
-from sparseid.launching.plan import ALL_STATES, MEASURED, NO_PRESET, PlannedArtefact, PlannedRun, Total, Workload, total
+from sparseid.launching.plan import MEASURED, NO_PRESET, PlannedArtefact, PlannedRun, Total, Workload, total
 
 FOLD_ABOVE = 12
 """Runs up to which an artefact lists each of them unasked."""
 
+_ORDER = ("done", MEASURED, "running", "preempted", "failed", "diverged", "planned")
 _STYLES = {"done": "green", MEASURED: "green", "running": "cyan", "failed": "red", "diverged": "red"}
 _WIDTH = 200
 """Columns where the output is no terminal: enough for every line."""
@@ -80,7 +81,7 @@ def _add_total(table: Table, name: str, summed: Total) -> None:
 
 def states_text(summed: Total) -> str:
     """Return how many runs are finished and in which states: ``2 of 5 done: 1 done, 1 measured, 3 planned``."""
-    states = [f"{summed.states[state]} {state}" for state in ALL_STATES if summed.states.get(state)]
+    states = [f"{summed.states[state]} {state}" for state in _ORDER if summed.states.get(state)]
     plain = list(summed.states) == ["done"]
     return f"{summed.finished} of {summed.runs} done" + ("" if plain else f": {', '.join(states)}")
 

@@ -1,0 +1,218 @@
+"""Which runs there are, how far they are and what they sum up to."""
+
+import json
+import os
+import re
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+
+from sparseid.config import sweep
+from sparseid.config.choices import CONFIGS
+from sparseid.config.errors import ConfigError
+from sparseid.config.identity import recipe_hash
+from sparseid.launching import estimate, plan
+from sparseid.launching.estimate import Cost, WholeRun
+from sparseid.launching.plan import plan_artefacts, plan_command, total, without_measured
+from sparseid.launching.plan_view import as_json, hours_text, left_text, print_workload, states_text
+from sparseid.training.rows import write_rows
+
+SMALL = "experiment=digitcircle", "scale=small"
+CPU = ["trainer=cpu"]
+
+
+@pytest.fixture(autouse=True)
+def _hour_long_runs(monkeypatch, config):
+    """Every run of the small recipe takes 200,000 samples and an hour."""
+    whole = WholeRun(200_000, 3000.0, 600.0)
+    costs = [Cost("digitcircle", "small", recipe_hash(config(*SMALL)), "cpu", whole_runs=(whole,))]
+    monkeypatch.setattr(plan, "read_costs", lambda: costs)
+
+
+@pytest.fixture
+def keep(tmp_path, config, sparling_rows, monkeypatch):
+    """Keep rows of seeds in git."""
+
+    def make(*seeds, **fields):
+        paths = []
+        for seed in seeds:
+            paths.append(tmp_path / f"measured-{seed}.json")
+            recipe = recipe_hash(config(*SMALL))
+            write_rows(paths[-1], sparling_rows(seed, densities=1, recipe=recipe, **fields))
+        monkeypatch.setattr("sparseid.reporting.collect.measured_files", lambda: paths)
+
+    return make
+
+
+def by_id(workload):
+    return {artefact.id: artefact for artefact in workload.artefacts}
+
+
+def test_every_artefact_of_the_five_papers_is_listed(tmp_path):
+    workload = plan_artefacts("small", tmp_path, CPU)
+    artefacts = by_id(workload)
+    assert workload.papers() == ["sparling", "tbr", "regcl", "sparse_vae", "ddl"]
+    assert {"digitcircle", "sparling/fig3", "tbr/table3", "regcl/table1", "sparse_vae/fig3", "ddl/fig4"} <= set(
+        artefacts
+    )
+    assert artefacts["sparling/fig3"].problem == ""
+    assert artefacts["tbr/table3"].problem == "no preset yet"
+    assert artefacts["tbr/table3"].title == "Error of treatment effects, S = 1"
+
+
+def test_shared_runs_are_counted_once(tmp_path):
+    workload = plan_artefacts("small", tmp_path, CPU)
+    artefacts = by_id(workload)
+    assert [len(artefacts[name].runs) for name in ("digitcircle", "sparling/fig3", "sparling/fig4")] == [1, 5, 5]
+    assert total(artefacts["sparling/fig4"].runs).seconds == pytest.approx(5 * 3600)
+    everything = total(workload.runs().values())
+    assert (everything.runs, everything.seconds, everything.unknown) == (5, pytest.approx(5 * 3600), 0)
+    assert total(workload.runs("sparling").values()) == everything
+    assert total(workload.runs("tbr").values()).runs == 0
+
+
+@pytest.mark.parametrize("state", ["planned", "running", "failed", "preempted"])
+def test_unfinished_runs_take_what_is_left(tmp_path, pretend, state):
+    pretend(*SMALL, state=state, samples=100_000)
+    (run,) = plan_command([*SMALL, *CPU, f"outputs={tmp_path}"]).runs().values()
+    assert run.state == state
+    assert run.left.seconds == pytest.approx(1500 + 600)
+    assert run.commit == ""
+
+
+def test_samples_without_a_checkpoint_are_lost(tmp_path, pretend):
+    folder = pretend(*SMALL, state="preempted", samples=100_000)
+    (folder.checkpoints / "last.ckpt").unlink()
+    (run,) = plan_command([*SMALL, *CPU, f"outputs={tmp_path}"]).runs().values()
+    assert run.left.seconds == pytest.approx(3600)
+
+
+@pytest.mark.parametrize("state", ["done", "diverged"])
+def test_ended_runs_take_nothing(tmp_path, pretend, state):
+    pretend(*SMALL, state=state, dirty=True)
+    (run,) = plan_command([*SMALL, *CPU, f"outputs={tmp_path}"]).runs().values()
+    assert (run.state, run.left.seconds, run.finished) == (state, 0.0, state == "done")
+    assert (run.commit, run.dirty) == (("a" * 40, True) if state == "done" else ("", False))
+
+
+def test_a_killed_run_is_preempted(tmp_path, pretend):
+    folder = pretend(*SMALL, state="running")
+    ask = [*SMALL, *CPU, f"outputs={tmp_path}"]
+    assert [run.state for run in plan_command(ask).runs().values()] == ["running"]  # by this process
+    status = json.loads((folder.path / "status.json").read_text())
+    (folder.path / "status.json").write_text(json.dumps({**status, "pid": 2**22 + 1}))
+    assert [run.state for run in plan_command(ask).runs().values()] == ["preempted"]
+    (folder.path / "status.json").write_text(json.dumps({**status, "pid": 2**22 + 1, "host": "elsewhere"}))
+    assert [run.state for run in plan_command(ask).runs().values()] == ["running"]
+    assert (status["pid"], status["host"]) == (os.getpid(), socket.gethostname())
+
+
+def test_rows_kept_in_git_count_as_measured(tmp_path, keep, pretend):
+    keep(0, 1, commit="b" * 40)
+    pretend(*SMALL, "seed=2", commit="c" * 40)
+    pretend(*SMALL, "seed=1", state="failed")
+    runs = list(by_id(plan_artefacts("small", tmp_path, CPU))["sparling/fig3"].runs)
+    assert [run.state for run in runs] == ["measured", "measured", "done", "planned", "planned"]
+    assert [run.commit[:1] for run in runs] == ["b", "b", "c", "", ""]
+    assert [run.older_code for run in runs] == [True, True, False, False, False]  # seed 2 has just been written
+    assert total(runs).finished == 3
+    again = by_id(plan_artefacts("small", tmp_path, CPU, count_measured=False))["sparling/fig3"].runs
+    assert [run.state for run in again] == ["planned", "failed", "done", "planned", "planned"]
+
+
+def test_measured_rows_of_another_scale_or_recipe_do_not_count(tmp_path, keep):
+    keep(0, scale="smoke")
+    assert [run.state for run in plan_command([*SMALL, f"outputs={tmp_path}"]).runs().values()] == ["planned"]
+    keep(0)
+    other = plan_command([*SMALL, "method.encoder.width=8", f"outputs={tmp_path}"])
+    assert [run.state for run in other.runs().values()] == ["planned"]
+
+
+def test_a_run_to_be_made_again_is_not_done(tmp_path, keep, pretend):
+    keep(0)
+    pretend(*SMALL)
+    (run,) = plan_command([*SMALL, *CPU, "force=true", f"outputs={tmp_path}"]).runs().values()
+    assert (run.state, run.left.seconds) == ("planned", pytest.approx(3600))
+
+
+def test_measured_runs_can_be_left_out_of_a_command(keep):
+    keep(0, 3)
+    planned = without_measured(sweep.plan(["experiment=sparling/fig3", "scale=small"]))
+    assert [cell.run.seed for cell in planned.cells] == [1, 2, 4]
+
+
+def test_a_preset_that_cannot_be_composed_stops_nothing(tmp_path):
+    configs = shutil.copytree(CONFIGS, tmp_path / "configs")
+    (configs / "experiment/at/sparling/fig4.small.yaml").unlink()
+    with (configs / "experiment/sparling/fig3.yaml").open("a") as file:
+        file.write("trainer: {max_sample: 3}\n")
+    artefacts = by_id(plan_artefacts("small", tmp_path, CPU, configs=configs))
+    assert artefacts["sparling/fig4"].problem == "no preset at scale=small"
+    assert not artefacts["sparling/fig4"].refused
+    assert "trainer.max_sample" in artefacts["sparling/fig3"].problem
+    assert artefacts["sparling/fig3"].refused
+    assert len(artefacts["digitcircle"].runs) == 1
+
+
+def test_a_command_that_cannot_be_run_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"method\.optimizer\.lrr"):
+        plan_command(["method.optimizer.lrr=1", f"outputs={tmp_path}"])
+
+
+def test_two_thousand_runs(tmp_path):
+    workload = plan_command(["experiment=sparling/fig3", "seed=range(2000)", *CPU, f"outputs={tmp_path}"])
+    summed = total(workload.runs().values())
+    assert (summed.runs, summed.states["planned"]) == (2000, 2000)
+    assert summed.seconds == pytest.approx(2000 * 3600)
+
+
+def test_json(tmp_path, pretend):
+    pretend(*SMALL)
+    found = json.loads(json.dumps(as_json(plan_artefacts("small", tmp_path, CPU))))
+    assert set(found) == {"scale", "artefacts", "runs", "papers", "total"}
+    fig3 = next(artefact for artefact in found["artefacts"] if artefact["id"] == "sparling/fig3")
+    assert set(fig3) == {"id", "paper", "title", "problem", "runs", "total"}
+    assert len(fig3["runs"]) == 5
+    done, planned = (found["runs"][name] for name in fig3["runs"][:2])
+    assert done["state"] == "done"
+    assert done["hours_left"] == 0
+    assert Path(done["folder"]).name == fig3["runs"][0]
+    assert (planned["hours_left"], planned["at_most"], planned["basis"]) == (1.0, False, "1 whole run on cpu")
+    wanted = {"runs": 5, "finished": 1, "states": {"done": 1, "planned": 4}, "hours_left": 4.0, "at_most": False}
+    assert found["total"] == found["papers"]["sparling"] == {**wanted, "unknown": 0}
+
+
+def test_table_lists_short_sweeps_and_folds_long_ones(tmp_path, capsys, pretend):
+    pretend(*SMALL, dirty=True)
+    print_workload(plan_artefacts("small", tmp_path, CPU))
+    shown = capsys.readouterr().out
+    assert shown.count("digitcircle-sparling_mt-seed4-") == 2  # fig3 and fig4
+    assert "aaaaaaaa, local changes" in shown
+    assert "9 more of tbr" in shown
+    assert re.fullmatch(r"all papers +1 of 5 done: 1 done, 4 planned +4\.0 h", shown.splitlines()[-1])
+    assert "\x1b" not in shown
+
+    long = plan_command(["experiment=sparling/fig3", "seed=range(20)", *CPU, f"outputs={tmp_path}"])
+    print_workload(long)
+    folded = capsys.readouterr().out
+    assert "1 of 20 done: 1 done, 19 planned" in folded
+    assert "seed4" not in folded
+    print_workload(long, every_run=True)
+    assert "seed4" in capsys.readouterr().out
+
+
+def test_sums_are_written_so_that_nothing_is_hidden(tmp_path, config, monkeypatch):
+    known = plan_command([*SMALL, *CPU, "seed=0,1", f"outputs={tmp_path}"]).runs()
+    unknown = plan_command([*SMALL, *CPU, "method.encoder.width=8", f"outputs={tmp_path}"]).runs()
+    assert left_text(total(known.values())) == "2.0 h"
+    assert left_text(total((known | unknown).values())) == "2.0 h + 1 unknown"
+    assert left_text(total(unknown.values())) == "unknown"
+    costs = [Cost("", "small", recipe_hash(config(*SMALL)), "cpu", step_s=0.1, test_s=0.0)]
+    monkeypatch.setattr(plan, "read_costs", lambda: costs)
+    bounded = plan_command([*SMALL, *CPU, f"outputs={tmp_path}"]).runs()
+    assert left_text(total(bounded.values())) == "at most 0.43 h"
+    assert states_text(total(known.values())) == "0 of 2 done: 2 planned"
+    assert hours_text(360_000) == "100 h"
+    assert estimate.NOTHING_LEFT.seconds == 0

@@ -1,0 +1,55 @@
+"""``scripts/costs.py`` measures a preset, and its estimate is about what the run then takes."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sparseid.config.compose import compose
+from sparseid.launching.estimate import Estimator, read_costs
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "costs.py"
+
+
+def load():
+    spec = importlib.util.spec_from_file_location("costs_script", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_smoke_scale_is_measured(tmp_path):
+    file = tmp_path / "costs.json"
+    options = ["--scale", "smoke", "--steps", "10", "--items", "64", "--costs", str(file), "trainer=cpu"]
+    done = subprocess.run([sys.executable, SCRIPT, *options], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (cost,) = read_costs(file)
+    assert (cost.experiment, cost.scale, cost.machine) == ("digitcircle", "smoke", "cpu")
+    assert 0 < cost.step_s < 60
+    assert 0 < cost.test_s < 600
+    assert cost.made_with["clock"] in ("processor time", "wall time")
+    left = Estimator([cost]).left(compose(["experiment=digitcircle", "scale=smoke", "trainer=cpu"]))
+    assert left.seconds == pytest.approx(4096 / 32 * cost.step_s + cost.test_s)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_mistake_is_refused(tmp_path):
+    done = subprocess.run([sys.executable, SCRIPT, "trainer.max_sample=3"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "did you mean: trainer.max_samples" in done.stderr
+
+
+def test_the_fastest_block_of_steps_counts():
+    ends = [0.0, 10.0, 11.0, 12.0, 16.0, 20.0, 21.5, 23.0, 24.0, 25.0, 30.0, 35.0]  # two steps to warm up, ten timed
+    assert load().per_step(ends, warm_up=2) == pytest.approx(1.0)
+    assert load().per_step([0.0, 3.0, 5.0], warm_up=1) == pytest.approx(2.0)
+
+
+def test_items_that_testing_takes_at_most():
+    from sparseid.training.build import build_data, build_module
+
+    for scale, items in (("smoke", 3 * 64), ("small", 10_000 + 16 * 2_000)):
+        cfg = compose(["experiment=digitcircle", f"scale={scale}"])
+        assert build_module(cfg, build_data(cfg)).most_test_items == items
