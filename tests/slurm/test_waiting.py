@@ -38,13 +38,16 @@ def test_a_single_run_is_one_job_submitted_once_and_edits_do_not_reach_it(cluste
 def test_ctrl_c_while_waiting_leaves_the_jobs(cluster, command, until):
     with cluster.paused():
         process = command.start("seed=0,1")
-        until(lambda: len(cluster.jobs()) == 2)
-        until(lambda: len(command.states()) == 2)
+        for line in process.stdout:
+            if line.startswith("waiting:"):  # it has looked into the queue, and says that the node takes no jobs
+                break
         process.send_signal(signal.SIGINT)
         said, _ = process.communicate(timeout=60)
         assert process.returncode == 130, said
         assert "Traceback" not in said
         assert "2 jobs go on" in said
+        assert "DRAINED" in line
+        assert set(command.states().values()) == {"planned"}
         (array,) = {job.partition("_")[0] for job in cluster.jobs()}
         assert f"scancel '{array}_[0-1]'" in said
         assert len(cluster.jobs()) == 2

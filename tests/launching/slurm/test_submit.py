@@ -128,6 +128,20 @@ def test_runs_that_need_different_resources_share_no_array(tmp_path, sent):
     assert len(jobs) == 2  # threads do not change a run: the second pair are the same runs
 
 
+@pytest.mark.parametrize(
+    ("accelerator", "typed", "hints"),
+    [
+        ("auto", {}, True),
+        ("cpu", {}, False),
+        ("auto", {"gres": "gpu:1"}, False),
+        ("auto", {"additional_parameters": {"gpus": 1}}, False),
+    ],
+)
+def test_a_run_that_takes_what_there_is_gets_no_gpu_unasked(tmp_path, sent, capsys, accelerator, typed, hints):
+    sent(runs_of(tmp_path, 1, f"trainer.accelerator={accelerator}"), **typed)
+    assert ("no GPU is asked for" in capsys.readouterr().out) == hints
+
+
 def test_after_a_refusal_nothing_more_is_sent_and_what_was_sent_is_known(tmp_path, sent):
     (tmp_path / "full").touch()
     submission, jobs, scripts = sent(runs_of(tmp_path, 6), max_array=2)

@@ -24,6 +24,11 @@ from sparseid.training.run_folder import RunFolder
 SLOWEST_POLL_S = 15.0
 """Seconds between two looks at the queue of a sweep that takes long; short ones are looked at every second."""
 
+REFUSED = "ask for what the cluster has; an array that is too long is split with a smaller hydra.launcher.max_array"
+
+ORDINARY = ("None", "Resources", "Priority", "Dependency", "BeginTime", "JobArrayTaskLimit")
+"""Reasons of squeue for which a job waits and then runs; other ones are said."""
+
 
 def launch_slurm(runs: Sequence[RunConfig], single: bool, settings: SlurmSettings) -> list[Outcome]:
     """Make cells as jobs of the cluster; nothing is trained here.
@@ -52,32 +57,28 @@ def launch_slurm(runs: Sequence[RunConfig], single: bool, settings: SlurmSetting
     queue = _queue_at_start()
     cells = {run_name(run): run for run in runs}
     outcomes = {name: outcome for name, run in cells.items() if (outcome := left_out(run)) is not None}
-    if outcomes:
+    if outcomes and not single:
         print(f"{len(outcomes)} of {len(cells)} left out: done, or diverged", flush=True)
-    known = {name: _job(run) for name, run in cells.items() if name not in outcomes}
-    jobs = {name: job for name, job in known.items() if job in queue}
+    jobs = {name: job for name, run in cells.items() if name not in outcomes and (job := _job(run)) in queue}
     for name, job in jobs.items():
         print(f"{name} is submitted already as job {job}", flush=True)
-    todo = []
-    for name in known.keys() - jobs.keys():
-        outcome = _prepare(cells[name])
-        if outcome is None:
-            todo.append(name)
+    todo = {}
+    for name in [name for name in cells if name not in outcomes and name not in jobs]:
+        if (outcome := _prepare(cells[name])) is None:
+            todo[name] = cells[name]
         else:
             outcomes[name] = outcome
     submission = Submission(settings)
-    submitted = submission.send([cells[name] for name in known if name in todo])
-    jobs.update(submitted)
-    if submission.refused:
-        if not jobs:
-            raise ConfigError(f"sbatch refuses the jobs: {submission.refused}", hint="see hydra.launcher.*")
-        refused = f"sbatch refused it: {submission.refused}"
-        missing = [name for name in todo if name not in jobs]
-        outcomes |= {name: Outcome(name, run_directory(cells[name]), FAILED, refused) for name in missing}
-    if not settings.wait:
-        outcomes |= {name: Outcome(name, run_directory(cells[name]), waiting=True) for name in jobs}
-    elif jobs:
+    jobs |= submission.send(list(todo.values()))
+    if submission.refused and not jobs:
+        raise ConfigError(f"sbatch refuses the jobs: {submission.refused}", source="hydra.launcher.*", hint=REFUSED)
+    refused = f"sbatch refused it: {submission.refused}"
+    outcomes |= {name: Outcome(name, run_directory(todo[name]), FAILED, refused) for name in todo if name not in jobs}
+
+    if settings.wait:
         outcomes |= follow({name: (cells[name], job) for name, job in jobs.items()}, Path(settings.submitit_folder))
+    else:
+        outcomes |= {name: Outcome(name, run_directory(cells[name]), waiting=True) for name in jobs}
     ended = [outcomes[run_name(run)] for run in runs]
     if single and ended[0].code == DONE and not ended[0].waiting:
         return [run_cell(dataclasses.replace(runs[0], force=False))]
@@ -129,45 +130,71 @@ def follow(jobs: Mapping[str, tuple[RunConfig, str]], folder: Path) -> dict[str,
     -------
     dict[str, Outcome]
         How each run ended.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C; the jobs go on.
     """
-    left, gone, outcomes = dict(jobs), set[str](), dict[str, Outcome]()
+    sweep = _Sweep(jobs, folder)
     started, silent = time.monotonic(), False
-    with Overview(list(jobs), 1) as overview:
+    with sweep.overview:
         try:
-            while left:
+            while sweep.left:
                 time.sleep(min(SLOWEST_POLL_S, 1 + (time.monotonic() - started) / 20))
-                overview.tick()
                 try:
-                    queue = jobs_in_queue()
-                except QueueError as error:
+                    sweep.look(jobs_in_queue())
+                    silent = False
+                except QueueError as error:  # it may have much to do: nothing is lost by asking again
                     if not silent:
                         print(f"{error}; asking again", flush=True)
                     silent = True
-                    continue
-                silent = False
-                overview.at_once = max(1, sum(not queue[job].waits for _, job in left.values() if job in queue))
-                for name, (run, job) in list(left.items()):
-                    if job in queue and not queue[job].waits:
-                        if name not in overview.begun:
-                            overview.began(name)
-                    elif job in queue:
-                        if name in overview.begun:
-                            overview.waits(name, f"job {job} is requeued")
-                    elif status_folder(run).state == "done" or name in gone:
-                        outcomes[name] = _ended(run, job, folder)
-                        overview.ended(outcomes[name])
-                        del left[name]
-                    else:
-                        gone.add(name)  # a shared file system may take a while to show the last status.json
+                sweep.overview.tick()
         except KeyboardInterrupt:
-            ids = " ".join(f"'{job}'" for job in compact(job for _, job in left.values()))
-            print(
-                f"\n{len(left)} jobs go on; the same command attaches to them again; to cancel them:\n  scancel {ids}",
-                file=sys.stderr,
-                flush=True,
-            )
+            ids = " ".join(f"'{job}'" for job in compact(job for _, job in sweep.left.values()))
+            print(f"\n{len(sweep.left)} jobs go on; the same command attaches to them again", file=sys.stderr)
+            print(f"to cancel them: scancel {ids}", file=sys.stderr, flush=True)
             raise
-    return outcomes
+    return sweep.outcomes
+
+
+class _Sweep:
+    """Jobs that are waited for, and how the ended ones ended."""
+
+    def __init__(self, jobs: Mapping[str, tuple[RunConfig, str]], folder: Path) -> None:
+        self.left, self.folder = dict(jobs), folder
+        self.overview = Overview(list(jobs), 1)
+        self.outcomes: dict[str, Outcome] = {}
+        self._gone: set[str] = set()
+        self._said: set[str] = set()
+
+    def look(self, queue: Mapping[str, Queued]) -> None:
+        """Compare with the queue."""
+        self.overview.at_once = max(1, sum(job in queue and not queue[job].waits for _, job in self.left.values()))
+        self._say_why_jobs_wait(queue)
+        for name, (run, job) in list(self.left.items()):
+            if job not in queue:
+                self._left_queue(name, run, job)
+            elif not queue[job].waits and name not in self.overview.begun:
+                self.overview.began(name)
+            elif queue[job].waits and name in self.overview.begun:
+                self.overview.waits(name, f"job {job} is requeued")
+
+    def _left_queue(self, name: str, run: RunConfig, job: str) -> None:
+        # a shared file system may take a while to show the last status.json: look twice
+        if name in self._gone or status_folder(run).state == "done":
+            self.outcomes[name] = _ended(run, job, self.folder)
+            self.overview.ended(self.outcomes[name])
+            del self.left[name]
+        self._gone.add(name)
+
+    def _say_why_jobs_wait(self, queue: Mapping[str, Queued]) -> None:
+        waiting = [job for _, job in self.left.values() if job in queue and queue[job].waits]
+        for reason in dict.fromkeys(queue[job].reason for job in waiting):
+            if reason not in (*ORDINARY, *self._said):
+                self._said.add(reason)
+                these = compact(job for job in waiting if queue[job].reason == reason)
+                print(f"waiting: {', '.join(these)}: {reason}", flush=True)
 
 
 def _ended(run: RunConfig, job: str, folder: Path) -> Outcome:

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import submitit
+from submitit.core.utils import FailedSubmissionError, UncompletedJobError
+
 from sparseid.config.identity import run_directory, run_name
 from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.launching.slurm.job import FrozenCell, status_folder
@@ -86,13 +89,17 @@ def _even_parts(group: Sequence[int], longest: int) -> list[tuple[int, ...]]:
 def resources(run: RunConfig, settings: SlurmSettings) -> dict[str, Any]:
     """Return what the job of a run asks for where the user does not say, in the names of sbatch."""
     trainer = run.trainer
-    asks_for_gpus = settings.gres or settings.gpus_per_task or settings.gpus_per_node is not None
-    by_default = trainer.devices if trainer.accelerator == "gpu" and not asks_for_gpus else None
+    by_default = trainer.devices if trainer.accelerator == "gpu" and not _asks_for_gpus(settings) else None
     return {
         "ntasks_per_node": settings.tasks_per_node or trainer.devices,
         "cpus_per_task": settings.cpus_per_task or trainer.threads or CPUS_PER_TASK,
-        "gpus_per_node": settings.gpus_per_node if asks_for_gpus else by_default,
+        "gpus_per_node": by_default if settings.gpus_per_node is None else settings.gpus_per_node,
     }
+
+
+def _asks_for_gpus(settings: SlurmSettings) -> bool:
+    other = any("gpu" in f"{key}={value}" for key, value in settings.additional_parameters.items())
+    return bool(settings.gres or settings.gpus_per_task or settings.gpus_per_node is not None or other)
 
 
 class Submission:
@@ -116,6 +123,8 @@ class Submission:
     def send(self, runs: Sequence[RunConfig]) -> dict[str, str]:
         """Submit runs in arrays; return the job of each by the run's name and note it in the run's folder."""
         needs = [resources(run, self.settings) for run in runs]
+        if not _asks_for_gpus(self.settings) and any(run.trainer.accelerator == "auto" for run in runs):
+            print("no GPU is asked for: trainer.accelerator=gpu or hydra.launcher.gpus_per_node=1 does", flush=True)
         groups = [[n for n, need in enumerate(needs) if need == first] for first in _distinct(needs)]
         jobs: dict[str, str] = {}
         sent: list[str] = []  # the number of each array
@@ -138,9 +147,6 @@ class Submission:
         self, runs: Sequence[RunConfig], needs: dict[str, Any], at_once: int, dependency: str | None
     ) -> list[str]:
         """Submit one array; return the job ids in the order of `runs`, nothing if sbatch refuses."""
-        import submitit
-        from submitit.core.utils import FailedSubmissionError, UncompletedJobError
-
         folder = Path(self.settings.submitit_folder)
         folder.mkdir(parents=True, exist_ok=True)
         executor = submitit.SlurmExecutor(folder, max_num_timeout=self.settings.max_num_timeout)
