@@ -23,6 +23,7 @@ from sparseid.training.run import execute
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # pytest's importlib mode knows no siblings
 from wandb_file import offline_folder, records, values
+from wandb_server import serving
 
 TRAINING = Path(__file__).parent
 PNG = bytes.fromhex(
@@ -142,6 +143,28 @@ def test_a_resumed_run_is_the_same_run_with_every_step_once(tmp_path, monkeypatc
     assert [record.exit.exit_code for kind, record in found if kind == "exit"] == [0]
 
 
+def test_a_resumed_run_goes_on_with_its_curves_online(tmp_path, monkeypatch):
+    monkeypatch.setattr(loggers, "run_hash", lambda cfg: "1a2b3c4d")
+    monkeypatch.setenv("WANDB_API_KEY", "a" * 40)
+    with serving() as server:
+        monkeypatch.setenv("WANDB_BASE_URL", server.url)
+        with pytest.raises(toy.Killed):
+            make(logged(tmp_path / "out", hook="training_step", kill_at=25))
+        (begun,) = map(list, server.history.values())
+        folder = make(logged(tmp_path / "out"))
+    assert set(server.history) == {"smoke-toys-1a2b3c4d"}
+    assert server.history["smoke-toys-1a2b3c4d"][: len(begun)] == begun
+    points = [(p["_step"], k, v) for p in server.history["smoke-toys-1a2b3c4d"] for k, v in p.items() if k[0] != "_"]
+    assert sorted(point for point in points if point[1] != "samples") == sorted(
+        (s, k, v) for s, _, k, v in curves(folder)
+    )
+    assert server.exits == [1, 0]
+    assert {(told["groupName"], told["jobType"]) for told in server.upserts if told["groupName"]} == {
+        ("toy", "toy-toy")
+    }
+    assert f"{server.url}/me/" in said(folder)[-1]
+
+
 def test_only_a_run_that_goes_on_resumes_its_predecessor(tmp_path, fake_wandb):
     """A run that begins again replaces what was logged under its id; one that goes on keeps it."""
     calls = fake_wandb("online")
@@ -212,7 +235,7 @@ def Settings(**settings):
 class Run:
     url = "https://example.org/run"
     def __init__(self, step):
-        self.step, self.settings, self.summary = step, self, self
+        self.starting_step, self.settings, self.summary = step, self, self
     sync_dir = "folder"
     def define_metric(self, *a, **k): pass
     def log(self, values, step=None):

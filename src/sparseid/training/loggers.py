@@ -214,7 +214,7 @@ def follow(asked: dict[str, Any], ended: threading.Event, say: Callable[[str], N
         return
     run.define_metric("samples")
     run.define_metric("*", step_metric="samples")
-    known = run.step  # a resumed run has the steps before it
+    known = run.starting_step  # a resumed run has the steps before it
     with (Path(asked["folder"]) / "metrics.csv").open("rb") as file:
         running = True
         while running:
