@@ -123,6 +123,8 @@ def make_rows(cfg: RunConfig, method: Method, evaluation: Evaluation, made_with:
 def quieten() -> None:
     """Silence what Lightning says about things that are so on purpose."""
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)  # devices found, limits reached, tips
+    logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # each process of several that begins
+    warnings.filterwarnings("ignore", message=".*sync_dist=True.*")  # every process measures all validation items
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")  # batches are made in this process
     warnings.filterwarnings("ignore", message=".*`srun` command is available.*")  # a run on a login node is meant
     warnings.filterwarnings("ignore", message=".*isinstance\\(treespec, LeafSpec\\).*")  # of Lightning with newer torch

@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from sparseid.methods.batch_statistics import ChannelNorm
+
 
 class LocalEncoder(nn.Module):
     """Stem convolution, pre-activation residual units and a 1x1 convolution to one channel per motif (section 5.1).
@@ -62,10 +64,10 @@ class ResidualUnit(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.layers = nn.Sequential(
-            nn.BatchNorm2d(width),
+            ChannelNorm(width),
             nn.ReLU(),
             nn.Conv2d(width, width, 3, padding=1),
-            nn.BatchNorm2d(width),
+            ChannelNorm(width),
             nn.ReLU(),
             nn.Conv2d(width, width, 3, padding=1),
         )

@@ -12,10 +12,11 @@ from torch import Tensor
 
 from sparseid.data.batch import MotifBatch
 from sparseid.measurements import Evaluation, Measurement
+from sparseid.methods.batch_statistics import share_of_mean
 from sparseid.methods.sparling.callbacks import AdaptiveDensity
 from sparseid.methods.sparling.decoder import SequenceDecoder
 from sparseid.methods.sparling.encoder import LocalEncoder
-from sparseid.methods.sparling.losses import exactly_right, sequence_cross_entropy, teacher_forcing
+from sparseid.methods.sparling.losses import IGNORED, exactly_right, sequence_cross_entropy, teacher_forcing
 from sparseid.methods.sparling.schedule import DensitySchedule, density_grid
 from sparseid.methods.sparling.sparse_layer import SparseLayer
 from sparseid.metrics.edit_distance import cut_at_end, edit_distances, exact_match, without_padding
@@ -154,9 +155,13 @@ class SparlingModule(LightningModule):
             torch.nn.utils.clip_grad_norm_(self.parameters(), self.optimizer_config.clip_norm)
 
     def training_step(self, batch: MotifBatch, batch_idx: int) -> Tensor:
-        """Return the cross-entropy of the label under teacher forcing."""
+        """Return the cross-entropy of the label under teacher forcing.
+
+        Processes that share a batch average their losses; all tokens of the batch count alike.
+        """
         inputs, targets = teacher_forcing(batch.labels, self.vocabulary)
-        return sequence_cross_entropy(self.decoder(self(batch.inputs), inputs), targets)
+        loss = sequence_cross_entropy(self.decoder(self(batch.inputs), inputs), targets)
+        return share_of_mean(loss, (targets != IGNORED).sum())
 
     def restart(self, start: int) -> None:
         """Begin again with new weights, those of start number `start` of this seed, and an optimiser without memory."""

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from sparseid.methods.batch_statistics import ChannelNorm, largest_per_channel, processes
+
 THRESHOLDS = ("per_channel", "single")
 BATCH_NORMS = ("affine", "plain", "none")
 
@@ -18,7 +20,7 @@ class SparseLayer(nn.Module):
     In training mode each batch first moves the threshold, :math:`t \leftarrow (1 - m) t + m q`, where q is the k-th
     smallest of the R values seen, k = max(1, floor(R (1 - density))), without interpolation; the batch then passes
     the new threshold. Gradients flow through active entries and batch statistics, never into t. In evaluation mode t
-    stands still.
+    stands still. Several processes gather the largest values of their shares and move the threshold as one.
 
     Parameters
     ----------
@@ -98,7 +100,7 @@ class SparseLayer(nn.Module):
 
     def _gather(self, z: Tensor) -> Tensor | None:
         """Add the rows of z (N, C, L) to the buffer; the quantile (C,) once there are enough rows, else None."""
-        batch_rows = z.shape[0] * z.shape[2]
+        batch_rows = z.shape[0] * z.shape[2] * processes()
         # An update comes as soon as rows x density reaches the goal, so it never needs more than this many values.
         needed = math.ceil(self.accumulate_motifs + batch_rows * self.density) + 2
         largest = largest_per_channel(z, min(needed, batch_rows))
@@ -121,24 +123,13 @@ class SparseLayer(nn.Module):
         self.density, self._rows, self._largest = state["density"], state["rows"], state["largest"]
 
 
-class ChannelNorm(nn.modules.batchnorm._BatchNorm):
-    """Batch norm over all axes but the channels, for any number of spatial axes (eps 1e-5, momentum 0.1)."""
-
-    def __init__(self, channels: int, affine: bool = True) -> None:
-        super().__init__(channels, affine=affine)
-
-    def _check_input_dim(self, input: Tensor) -> None:
-        if input.dim() < 3:
-            raise ValueError(f"expected (N, C, *spatial), got {tuple(input.shape)}")
-
-
 def entries_above(rows: int, density: float) -> int:
     """Entries of `rows` that lie above the threshold: rows - max(1, floor(rows (1 - density)))."""
     return rows - max(1, int(rows * (1.0 - density)))
 
 
 def kth_smallest(z: Tensor, density: float) -> Tensor:
-    """Return per channel the k-th smallest value, k = max(1, floor(R (1 - density))), of R = N L values.
+    """Return per channel the k-th smallest value, k = max(1, floor(R (1 - density))), of R = N L values of each share.
 
     Equivalently the (R - k + 1)-th largest: where few entries lie above it only those few are looked for, in two
     rounds of top-k (within each item, then among the items' winners); nothing is sorted.
@@ -156,17 +147,9 @@ def kth_smallest(z: Tensor, density: float) -> Tensor:
         (C,).
     """
     items, channels, length = z.shape
-    rows = items * length
+    rows = items * length * processes()
     rank = entries_above(rows, density) + 1
-    if rank * 8 <= length:
+    if rank * 8 <= length or processes() > 1:
         return largest_per_channel(z, rank)[:, rank - 1]
     flat = z.transpose(0, 1).reshape(channels, rows)
     return flat.kthvalue(rows - rank + 1, dim=1).values
-
-
-def largest_per_channel(z: Tensor, count: int) -> Tensor:
-    """Return the `count` largest values of each channel of z (N, C, L), sorted downward, shape (C, count)."""
-    channels, length = z.shape[1:]
-    if count * 8 <= length:
-        z = z.topk(count, dim=2, sorted=False).values
-    return z.transpose(0, 1).reshape(channels, -1).topk(count, dim=1).values
