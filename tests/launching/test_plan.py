@@ -15,6 +15,7 @@ from sparseid.config.errors import ConfigError
 from sparseid.config.identity import recipe_hash
 from sparseid.launching import estimate, plan
 from sparseid.launching.estimate import Cost, WholeRun
+from sparseid.launching.main import main
 from sparseid.launching.plan import plan_artefacts, plan_command, total, without_measured
 from sparseid.launching.plan_view import as_json, hours_text, left_text, print_workload, states_text
 from sparseid.training.rows import write_rows
@@ -190,8 +191,8 @@ def test_table_lists_short_sweeps_and_folds_long_ones(tmp_path, capsys, pretend)
     shown = capsys.readouterr().out
     assert shown.count("digitcircle-sparling_mt-seed4-") == 2  # fig3 and fig4
     assert "aaaaaaaa, local changes" in shown
-    assert "9 more of tbr" in shown
-    assert re.fullmatch(r"all papers +1 of 5 done: 1 done, 4 planned +4\.0 h", shown.splitlines()[-1])
+    assert "tbr/fig8, tbr/runtime: no preset yet" in shown
+    assert re.fullmatch(r" +1 of 5 done: 1 done, 4 planned +4\.0 h", shown.partition("all papers")[2].splitlines()[0])
     assert "\x1b" not in shown
 
     long = plan_command(["experiment=sparling/fig3", "seed=range(20)", *CPU, f"outputs={tmp_path}"])
@@ -216,3 +217,12 @@ def test_sums_are_written_so_that_nothing_is_hidden(tmp_path, config, monkeypatc
     assert states_text(total(known.values())) == "0 of 2 done: 2 planned"
     assert hours_text(360_000) == "100 h"
     assert estimate.NOTHING_LEFT.seconds == 0
+
+
+def test_run_py_leaves_out_what_is_measured_if_asked_to(keep, capsys):
+    keep(0, 1, 2, 3)
+    ask = ["experiment=sparling/fig3", "scale=small", "--skip-measured", "--cfg", "job"]
+    assert main(ask) == 0
+    assert re.findall(r"^# outputs/.*-seed(\d)-", capsys.readouterr().out, re.M) == ["4"]
+    assert main([*ask, "seed=0,3"]) == 0
+    assert "all measured" in capsys.readouterr().out

@@ -13,7 +13,7 @@ from typing import Any
 from sparseid.config import sweep
 from sparseid.config.choices import CONFIGS, choices, scales
 from sparseid.config.errors import ConfigError
-from sparseid.config.identity import recipe_hash, run_directory, run_name
+from sparseid.config.identity import recipe_hash, run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.launching.estimate import NOTHING_LEFT, Estimate, Estimator, costs_of_runs, read_costs
 from sparseid.papers.registry import ARTEFACTS, PAPERS
@@ -249,13 +249,13 @@ class _Look:
         self.seen: dict[str, PlannedRun] = {}
 
     def at(self, run: RunConfig) -> PlannedRun:
-        name = run_name(run)
-        if name not in self.seen:
-            self.seen[name] = self._look(run, name)
-        return self.seen[name]
+        path = run_directory(run)
+        if path.name not in self.seen:
+            self.seen[path.name] = self._look(run, path)
+        return self.seen[path.name]
 
-    def _look(self, run: RunConfig, name: str) -> PlannedRun:
-        folder = RunFolder(run_directory(run))
+    def _look(self, run: RunConfig, path: Path) -> PlannedRun:
+        folder = RunFolder(path)
         if run.force:  # the old rows count for nothing
             folder = folder.remake
         status = folder.read_status() or {}
@@ -271,7 +271,7 @@ class _Look:
         over = state in FINISHED or state == "diverged"
         left = NOTHING_LEFT if over else self.estimator.left(run, samples_trained(folder))
         message, group = str(status.get("message", "")), (run.paper, run.scale)
-        return PlannedRun(name, folder.path, state, message, group, commit, dirty, written, left)
+        return PlannedRun(path.name, folder.path, state, message, group, commit, dirty, written, left)
 
 
 def _state(status: Mapping[str, Any]) -> str:

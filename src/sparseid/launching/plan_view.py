@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sparseid.launching.estimate import Estimate
-from sparseid.launching.plan import MEASURED, NO_PRESET, PlannedArtefact, PlannedRun, Total, Workload, total
+from sparseid.launching.plan import MEASURED, PlannedArtefact, PlannedRun, Total, Workload, total
 
 FOLD_ABOVE = 12
 """Runs up to which an artefact lists each of them unasked."""
@@ -20,6 +20,8 @@ _ORDER = ("done", MEASURED, "running", "preempted", "failed", "diverged", "plann
 _STYLES = {"done": "green", MEASURED: "green", "running": "cyan", "failed": "red", "diverged": "red"}
 _WIDTH = 200
 """Columns where the output is no terminal: enough for every line."""
+_NARROWEST = 110
+"""Columns below which names would break; a narrower terminal wraps the lines itself."""
 
 
 def print_workload(workload: Workload, every_run: bool = False) -> None:
@@ -33,20 +35,17 @@ def print_workload(workload: Workload, every_run: bool = False) -> None:
         List each run of long sweeps too, instead of how many are in which state.
     """
     console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, markup=False, width=_WIDTH)
+    width = max(console.width, _NARROWEST) if console.is_terminal else _WIDTH
+    console = Console(highlight=False, markup=False, width=width)
     table = Table(box=box.SIMPLE_HEAD if console.is_terminal else None, pad_edge=False, header_style="bold")
-    for name in ("artefact", "state", "commit"):
-        table.add_column(name, overflow="fold")
+    table.add_column("artefact", no_wrap=True)
+    table.add_column("state", min_width=12)
+    table.add_column("commit")
     table.add_column("left", justify="right", no_wrap=True)
-    table.add_column("estimated from", overflow="fold")
+    table.add_column("estimated from")
     for paper in workload.papers():
-        of_paper = [artefact for artefact in workload.artefacts if artefact.paper == paper]
-        for artefact in (artefact for artefact in of_paper if artefact.problem != NO_PRESET):
+        for artefact in (artefact for artefact in workload.artefacts if artefact.paper == paper):
             _add_artefact(table, artefact, every_run)
-        if later := [artefact.id for artefact in of_paper if artefact.problem == NO_PRESET]:
-            names = Text(", ".join(later), "dim")
-            table.add_row(f"{len(later)} more of {paper}", Text(NO_PRESET, "dim"), "", "", names)
         if len(workload.papers()) > 1 and workload.runs(paper):
             _add_total(table, f"all of {paper}", total(workload.runs(paper).values()))
         table.add_section()
@@ -56,11 +55,20 @@ def print_workload(workload: Workload, every_run: bool = False) -> None:
         console.print(table)
     print(f"scale={workload.scale}; hours of one run after the other; runs that artefacts share count once in totals\n")
     print("\n".join(line.rstrip() for line in written.get().splitlines()), flush=True)
+    _print_without_runs(workload)
+
+
+def _print_without_runs(workload: Workload) -> None:
+    """Name the artefacts that have no runs, and why."""
+    without = [artefact for artefact in workload.artefacts if artefact.problem]
+    reasons = dict.fromkeys((artefact.paper, artefact.problem) for artefact in without)
+    for paper, problem in reasons:
+        names = ", ".join(artefact.id for artefact in without if (artefact.paper, artefact.problem) == (paper, problem))
+        print(f"{names}: {problem}", flush=True)
 
 
 def _add_artefact(table: Table, artefact: PlannedArtefact, every_run: bool) -> None:
     if artefact.problem:
-        table.add_row(Text(artefact.id, "bold"), Text(artefact.problem, "red" if artefact.refused else "dim"))
         return
     summed = total(artefact.runs)
     bases = list(dict.fromkeys(run.left.basis for run in artefact.runs if run.left.basis))
@@ -101,11 +109,11 @@ def hours_text(seconds: float) -> str:
     Examples
     --------
     >>> [hours_text(s) for s in (0, 5, 750, 5400, 10_000_000)]
-    ['0 h', '0.001 h', '0.21 h', '1.5 h', '2,778 h']
+    ['0 h', '<0.01 h', '0.21 h', '1.5 h', '2,778 h']
     """
     hours = seconds / 3600
-    if not hours:
-        return "0 h"
+    if hours < 0.01:
+        return "<0.01 h" if hours else "0 h"
     return f"{hours:,.0f} h" if hours >= 100 else f"{hours:.1f} h" if hours >= 1 else f"{hours:.2g} h"
 
 
