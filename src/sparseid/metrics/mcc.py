@@ -51,7 +51,7 @@ class Matching(NamedTuple):
         """(..., k) absolute correlation of each true latent with its match; 0 without one."""
         column = np.maximum(self.permutation, 0)[..., None]
         found = np.abs(np.take_along_axis(self.correlation, column, axis=-1)[..., 0])
-        known = np.isfinite(self.correlation).all(axis=(-2, -1), keepdims=True)[..., 0]
+        known = np.asarray(np.isfinite(self.correlation).all(axis=(-2, -1)))[..., None]
         return np.where(~known, np.nan, np.where(self.permutation == UNMATCHED, 0.0, found))
 
 
