@@ -25,6 +25,8 @@ class Measurement:
         Items behind the value.
     keys
         Keys of the row beyond those of the run and of the evaluation.
+    seed
+        Of the member of a stack that was measured; None for the run's own.
     """
 
     metric: str
@@ -32,6 +34,7 @@ class Measurement:
     unit: str = ""
     n: int = 0
     keys: dict[str, Key] = field(default_factory=dict)
+    seed: int | None = None
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sparseid.config.schema import RunConfig, SparlingConfig
+from sparseid.config.schema import RunConfig, SparlingConfig, TBRConfig, TreeSimulationConfig
 
 HASH_LENGTH = 8
 """Hex digits of a run's hash."""
+
+LISTED_SEEDS = 5
+"""More seeds than these are not written into a run's name, unless they are consecutive."""
 
 
 def semantic_settings(cfg: RunConfig) -> dict[str, Any]:
@@ -19,9 +22,10 @@ def semantic_settings(cfg: RunConfig) -> dict[str, Any]:
 
     These are ``method``, ``data``, ``seed`` and the trainer fields whose metadata say so; not where the run writes,
     what logs it, which preset asked for it, nor the devices it runs on. A field at its schema's default is left out, so
-    that a later version may add fields without making every earlier run a different one.
+    that a later version may add fields without making every earlier run a different one. The seeds of a stack take the
+    place of the seed.
     """
-    return recipe_settings(cfg) | {"seed": cfg.seed}
+    return recipe_settings(cfg) | ({"seeds": list(cfg.seeds)} if cfg.seeds else {"seed": cfg.seed})
 
 
 def recipe_settings(cfg: RunConfig) -> dict[str, Any]:
@@ -62,15 +66,35 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
     keys: dict[str, str | int | float] = {"domain": cfg.data.name.replace("_", "")}
     if isinstance(cfg.method, SparlingConfig):
         keys["method"] = "sparling_st" if cfg.method.sparse.thresholds == "single" else "sparling_mt"
+    elif isinstance(cfg.method, TBRConfig):
+        two_stage = cfg.method.estimator == "two_stage"
+        keys["method"] = f"{cfg.method.variant}_two_stage" if two_stage else cfg.method.variant
     else:
         keys["method"] = cfg.method.name
+    if isinstance(cfg.data, TreeSimulationConfig):
+        keys |= {"pi": cfg.data.pi} if cfg.data.changes == "bernoulli" else {"S": cfg.data.S}
     return keys
 
 
 def run_name(cfg: RunConfig) -> str:
     """Return the readable and unique name of a run, for example ``digitcircle-sparling_mt-seed0-1a2b3c4d``."""
-    cell = "-".join(str(value) for value in cell_keys(cfg).values())
-    return f"{cell}-seed{cfg.seed}-{run_hash(cfg)}"
+    cell = [value if isinstance(value, str) else f"{key}{value}" for key, value in cell_keys(cfg).items()]
+    return "-".join([*cell, seeds_text(cfg), run_hash(cfg)])
+
+
+def member_seeds(cfg: RunConfig) -> list[int]:
+    """Return the seeds of which a run makes rows: those of its stack, or its own."""
+    return list(cfg.seeds) or [cfg.seed]
+
+
+def seeds_text(cfg: RunConfig) -> str:
+    """Return the seeds of a run in a few characters: ``seed3``, ``seeds0to9``, ``seeds1_4_7`` or ``12seeds``."""
+    seeds = cfg.seeds
+    if not seeds:
+        return f"seed{cfg.seed}"
+    if len(seeds) > 1 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
+        return f"seeds{seeds[0]}to{seeds[-1]}"
+    return "seeds" + "_".join(map(str, seeds)) if len(seeds) <= LISTED_SEEDS else f"{len(seeds)}seeds"
 
 
 def run_directory(cfg: RunConfig) -> Path:

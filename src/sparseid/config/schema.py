@@ -200,6 +200,63 @@ class DigitCircleConfig:
 
 
 @dataclass
+class TBRConfig:
+    """Tree-based regularization: latents that are few weights' business along each arc of a tree of environments."""
+
+    name: str = "tbr"
+    variant: str = "tbr"
+    """tbr, or baseline: one weight vector for all environments (the arc deltas are frozen at zero)."""
+    estimator: str = "joint"
+    """joint (the paper's) or two_stage: fit without the penalty, then rotate the latents to the sparsest deltas."""
+    latents: int = MISSING
+    """Learned latents."""
+    hidden: list[int] = MISSING
+    """Units of the encoder's hidden layers."""
+    slope: float = MISSING
+    """Of the leaky ReLU for negative inputs."""
+    root_weights_std: float = MISSING
+    """Standard deviation of the initial root weights; the arc deltas begin at zero."""
+    latent_norm: str = "none"
+    """none, or batchnorm: batch norm of the latents fixes their scale, which the penalty would inflate for ever."""
+    penalty: str = "l1"
+    """l1 (gradient of the absolute value) or prox_l1 (a proximal step after each of Adam's: exact zeros)."""
+    penalty_weight: float = MISSING
+    """Lambda: weight of the sum of absolute deltas beside the mean squared error of the batch."""
+    lr: float = MISSING
+    """Of Adam, constant."""
+
+
+@dataclass
+class TreeSimulationConfig:
+    """Simulated labels, linear in latents with weights that change along the arcs of a perfect binary tree."""
+
+    name: str = "tree_simulation"
+    depth: int = MISSING
+    """Arcs from the root to a leaf."""
+    observed: str = "nodes"
+    """Environments with data: nodes (all but the root) or leaves."""
+    samples: int = MISSING
+    """Samples per environment: a half trains, a quarter validates, the rest tests."""
+    features: int = MISSING
+    """Size of the observation x."""
+    latents: int = MISSING
+    """Size of the latent z."""
+    map: str = "tanh"
+    """From x to z: tanh or linear, of a random matrix."""
+    changes: str = "sparse"
+    """Which weights change along an arc: sparse (exactly S) or bernoulli (each with probability pi)."""
+    S: int = 1
+    """Weights that change along an arc."""
+    pi: float = 0.0
+    """Probability that a weight changes along an arc."""
+    delta_std: float = MISSING
+    """Standard deviation of a change."""
+    noise_std_z: float = MISSING
+    noise_std_y: float = MISSING
+    """Standard deviations of the noise of latents and labels."""
+
+
+@dataclass
 class RunConfig:
     """The root of a run's configuration."""
 
@@ -211,6 +268,8 @@ class RunConfig:
     """Paper whose method is run; names the output folder."""
     seed: int = 0
     """Seed of every random stream of the run."""
+    seeds: list[int] = field(default_factory=list)
+    """Seeds of the members of a stack, trained as one in the place of one run per seed; empty is a run of `seed`."""
     force: bool = False
     """Make a run again that is already done."""
     outputs: str = "outputs"
@@ -226,12 +285,19 @@ class RunConfig:
 
 
 GROUPS: dict[str, dict[str, type]] = {
-    "method": {"sparling": SparlingConfig},
-    "data": {"digit_circle": DigitCircleConfig},
+    "method": {"sparling": SparlingConfig, "tbr": TBRConfig},
+    "data": {"digit_circle": DigitCircleConfig, "tree_simulation": TreeSimulationConfig},
     "trainer": {},
     "logger": {},
 }
 """Schema of every choice of every group; ``trainer`` and ``logger`` have one schema for all their choices."""
+
+
+STACKED = (TBRConfig,)
+"""Methods that train several seeds as one stack."""
+
+FITTING: dict[type, tuple[type, ...]] = {SparlingConfig: (DigitCircleConfig,), TBRConfig: (TreeSimulationConfig,)}
+"""The data sets that each method can be trained on."""
 
 
 def run_config_text(cfg: RunConfig) -> str:

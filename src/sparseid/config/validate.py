@@ -7,8 +7,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sparseid.config.schema import DigitCircleConfig, RunConfig, SparlingConfig, TrainerConfig
+from sparseid.config.schema import (
+    FITTING,
+    STACKED,
+    DigitCircleConfig,
+    RunConfig,
+    SparlingConfig,
+    TBRConfig,
+    TrainerConfig,
+    TreeSimulationConfig,
+)
 from sparseid.errors import InputError
+
+
+DEEPEST_TREE = 12
+"""Arcs from the root to a leaf: the incidence matrix of a deeper tree would fill gigabytes."""
+FEWEST_SAMPLES = 4
+"""Samples of an environment of which each of three splits gets one."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +39,10 @@ def problems(run: RunConfig) -> list[Problem]:
 
     What a data set can be, it knows itself: it is asked, and so are the files it reads.
     """
-    found = [*_root(run), *_trainer(run.trainer)]
+    found = [*_root(run), *_stack(run), *_trainer(run.trainer)]
+    if type(run.data) not in FITTING.get(type(run.method), (type(run.data),)):
+        text = f"{run.method.name} cannot be trained on {run.data.name}: pick another method or other data"
+        return [Problem(("method.name", "data.name"), text)]
     for settings in (run.data, run.method):
         if check := CHECKS.get(type(settings)):
             found.extend(check(run))
@@ -58,6 +76,20 @@ def _root(run: RunConfig) -> Iterator[Problem]:
     yield from one_of(run.logger, "logger.", name=("csv", "wandb"), mode=("auto", "online", "offline"))
     if not run.outputs.strip():
         yield Problem(("outputs",), "outputs must name a folder")
+
+
+def _stack(run: RunConfig) -> Iterator[Problem]:
+    if not run.seeds:
+        return
+    if not isinstance(run.method, STACKED):
+        text = f"{run.method.name} trains one seed per run: sweep over seeds with seed=0,1,2 instead of seeds=[0,1,2]"
+        yield Problem(("seeds",), text)
+    if run.seed:
+        yield Problem(("seed", "seeds"), f"the seeds of a stack are in seeds: write seeds=[{run.seed}]")
+    if min(run.seeds) < 0:
+        yield Problem(("seeds",), "seeds must be at least 0")
+    if len(set(run.seeds)) < len(run.seeds):
+        yield Problem(("seeds",), "seeds names a seed twice: its member would be the same again")
 
 
 def _trainer(trainer: TrainerConfig) -> Iterator[Problem]:
@@ -161,6 +193,49 @@ def _density_schedule(run: RunConfig, start: float, minimum: float) -> Iterator[
         yield Problem((f"{prefix}min_density", "trainer.batch_size", "method.encoder.stride", "data.canvas"), text)
 
 
+def _tree_simulation(run: RunConfig) -> Iterator[Problem]:
+    data: TreeSimulationConfig = run.data
+    yield from one_of(data, "data.", observed=("nodes", "leaves"), map=("tanh", "linear"))
+    yield from one_of(data, "data.", changes=("sparse", "bernoulli"))
+    yield from between(data, "data.", 1, DEEPEST_TREE, "depth")
+    yield from between(data, "data.", 1, math.inf, "features", "latents")
+    yield from between(data, "data.", 0, math.inf, "delta_std", "noise_std_z", "noise_std_y")
+    yield from between(data, "data.", 0, 1, "pi")
+    if data.samples < FEWEST_SAMPLES:
+        text = f"training, validation and test each need a sample: make data.samples at least {FEWEST_SAMPLES}"
+        yield Problem(("data.samples",), text)
+    if not 0 <= data.S <= data.latents:
+        text = f"along an arc 0 to {data.latents} weights can change, one per latent: data.S must lie between"
+        yield Problem(("data.S", "data.latents"), text)
+    if 1 <= data.depth <= DEEPEST_TREE:
+        environments = 2**data.depth if data.observed == "leaves" else 2 ** (data.depth + 1) - 2
+        items = environments * (data.samples // 2)
+        if 0 < items < run.trainer.batch_size:
+            text = f"a seed has {items} training samples, less than one batch: lower trainer.batch_size"
+            yield Problem(("trainer.batch_size", "data.samples", "data.depth"), text)
+
+
+def _tbr(run: RunConfig) -> Iterator[Problem]:
+    method: TBRConfig = run.method
+    yield from one_of(method, "method.", variant=("tbr", "baseline"), estimator=("joint", "two_stage"))
+    yield from one_of(method, "method.", latent_norm=("none", "batchnorm"), penalty=("l1", "prox_l1"))
+    yield from between(method, "method.", 1, math.inf, "latents")
+    yield from between(method, "method.", 0, math.inf, "slope", "root_weights_std", "penalty_weight")
+    if not 0 < method.lr < math.inf:
+        yield Problem(("method.lr",), "method.lr must be above 0")
+    if min(method.hidden, default=1) < 1:
+        yield Problem(("method.hidden",), "method.hidden lists the units of each hidden layer, at least 1")
+    if method.variant == "baseline" and method.estimator == "two_stage":
+        text = "the baseline has no deltas to make sparse: method.estimator=two_stage needs method.variant=tbr"
+        yield Problem(("method.variant", "method.estimator"), text)
+    if method.latent_norm == "batchnorm" and run.trainer.batch_size < 2:
+        text = "batch norm needs two samples or more: raise trainer.batch_size or write method.latent_norm=none"
+        yield Problem(("trainer.batch_size", "method.latent_norm"), text)
+    if run.trainer.devices > 1:
+        text = "a stack is trained on one device: write trainer.devices=1"
+        yield Problem(("trainer.devices",), text)
+
+
 def map_side(run: RunConfig) -> int | None:
     """Return the side of the motif map in cells; None where data or stride do not say."""
     if run.method.encoder.stride < 1 or not hasattr(run.data, "canvas"):
@@ -171,5 +246,7 @@ def map_side(run: RunConfig) -> int | None:
 CHECKS: dict[type, Callable[[RunConfig], Iterator[Problem]]] = {
     DigitCircleConfig: _digit_circle,
     SparlingConfig: _sparling,
+    TreeSimulationConfig: _tree_simulation,
+    TBRConfig: _tbr,
 }
 """The checks of each data set's and method's settings; what has none is only typed."""

@@ -1,4 +1,4 @@
-"""What a spatial-motif data set hands to a model: inputs, sequences of labels, and where the motifs truly are."""
+"""What data sets hand to models."""
 
 from __future__ import annotations
 
@@ -27,3 +27,24 @@ class MotifBatch(NamedTuple):
     inputs: torch.Tensor
     labels: torch.Tensor
     sites: torch.Tensor
+
+
+class EnvironmentBatch(NamedTuple):
+    """A batch of a stack: every member's samples, each from one of several environments.
+
+    Attributes
+    ----------
+    inputs
+        (members, batch, features) float32.
+    labels
+        (members, batch) float32.
+    environments
+        (members, batch) int64: number of the environment of each sample.
+    latents
+        (members, batch, latents) float32: the true latents, for evaluation; None in training and validation.
+    """
+
+    inputs: torch.Tensor
+    labels: torch.Tensor
+    environments: torch.Tensor
+    latents: torch.Tensor | None = None

@@ -13,7 +13,7 @@ from typing import Any
 from sparseid.config import sweep
 from sparseid.config.choices import CONFIGS, choices, scales
 from sparseid.config.errors import ConfigError
-from sparseid.config.identity import recipe_hash, run_directory
+from sparseid.config.identity import member_seeds, recipe_hash, run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.launching.estimate import NOTHING_LEFT, Estimate, Estimator, costs_of_runs, read_costs
 from sparseid.papers.registry import ARTEFACTS, PAPERS
@@ -216,9 +216,9 @@ def all_artefacts() -> dict[str, tuple[str, str]]:
 
 
 def without_measured(planned: sweep.Plan) -> sweep.Plan:
-    """Return a plan without the runs whose rows are kept in git."""
+    """Return a plan without the runs whose rows are kept in git, of a stack those of all its members."""
     kept = measured()
-    return replace(planned, cells=tuple(cell for cell in planned.cells if _key(cell.run) not in kept))
+    return replace(planned, cells=tuple(cell for cell in planned.cells if not all(k in kept for k in _keys(cell.run))))
 
 
 def measured() -> dict[tuple[str, str, int], Row]:
@@ -236,8 +236,9 @@ def measured() -> dict[tuple[str, str, int], Row]:
     return found
 
 
-def _key(run: RunConfig) -> tuple[str, str, int]:
-    return run.scale, recipe_hash(run), run.seed
+def _keys(run: RunConfig) -> list[tuple[str, str, int]]:
+    recipe = recipe_hash(run)
+    return [(run.scale, recipe, seed) for seed in member_seeds(run)]
 
 
 class _Look:
@@ -260,7 +261,8 @@ class _Look:
             folder = folder.remake
         status = folder.read_status() or {}
         state, commit, dirty, written = _state(status), "", False, ""
-        kept = None if run.force else self.measured.get(_key(run))
+        rows = [] if run.force else [self.measured.get(key) for key in _keys(run)]
+        kept = rows[0] if all(rows) and rows else None
         if state == "done":
             made_with = environment.read(folder.path / "environment.json") or {}
             commit, dirty = str(made_with.get("commit", "")), bool(made_with.get("dirty"))

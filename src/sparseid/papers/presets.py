@@ -9,12 +9,12 @@ import pandas as pd
 
 @cache
 def preset_runs(experiment: str, scale: str) -> frozenset[tuple[str, int]]:
-    """Return (recipe hash, seed) of every run that a preset asks for at a scale."""
-    from sparseid.config.identity import recipe_hash  # imports Hydra: only where rows are looked at
+    """Return (recipe hash, seed) of every run that a preset asks for at a scale, of a stack for each member."""
+    from sparseid.config.identity import member_seeds, recipe_hash  # imports Hydra: only where rows are looked at
     from sparseid.config.sweep import plan
 
     planned = plan([f"experiment={experiment}", f"scale={scale}"])
-    return frozenset((recipe_hash(cell.run), cell.run.seed) for cell in planned.cells)
+    return frozenset((recipe_hash(cell.run), seed) for cell in planned.cells for seed in member_seeds(cell.run))
 
 
 def preset_recipes(experiment: str, scale: str) -> frozenset[str]:

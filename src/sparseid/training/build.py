@@ -16,6 +16,7 @@ import pytorch_lightning as pl
 from lightning_fabric.plugins.environments import ClusterEnvironment, LightningEnvironment, SLURMEnvironment
 from lightning_fabric.utilities.exceptions import MisconfigurationException
 
+from sparseid.config.identity import member_seeds
 from sparseid.config.schema import RunConfig
 from sparseid.errors import InputError
 from sparseid.measurements import Evaluation, Measurement
@@ -62,8 +63,26 @@ def _sparling(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModul
     return SparlingModule.from_config(cfg, data)
 
 
-DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {"digit_circle": _digit_circle}
-METHODS: dict[str, Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]] = {"sparling": _sparling}
+def _tree_simulation(cfg: RunConfig) -> pl.LightningDataModule:
+    from sparseid.data.tree_simulation.datamodule import TreeSimulationData
+
+    return TreeSimulationData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
+
+
+def _tbr(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
+    from sparseid.methods.tbr.module import TBRModule
+
+    return TBRModule.from_config(cfg, data)
+
+
+DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {
+    "digit_circle": _digit_circle,
+    "tree_simulation": _tree_simulation,
+}
+METHODS: dict[str, Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]] = {
+    "sparling": _sparling,
+    "tbr": _tbr,
+}
 
 
 def build_data(cfg: RunConfig) -> pl.LightningDataModule:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 PACKAGES = ("sparseid", "torch", "pytorch-lightning", "numpy", "scipy", "hydra-core", "omegaconf")
 
 
-def describe(seed: int, device: str, earlier: dict[str, Any] | None = None) -> dict[str, Any]:
+def describe(seed: int | list[int], device: str, earlier: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the content of a run's ``environment.json``.
 
     Parameters
     ----------
     seed
-        The run's seed.
+        The run's seed, or those of its stack.
     device
         Name of the device.
     earlier

@@ -26,7 +26,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from sparseid.config.identity import cell_keys, run_hash, run_name
+from sparseid.config.identity import cell_keys, member_seeds, run_hash, run_name
 from sparseid.config.schema import RunConfig
 from sparseid.training import environment
 from sparseid.training.rows import Row, read_rows
@@ -143,7 +143,8 @@ def tags(cfg: RunConfig, made_with: dict[str, Any]) -> list[str]:
     """Return a run's tags: paper, scale, method, data, seed, commit; ``dirty`` where the commit is not all of it."""
     commit = str(made_with.get("commit", "unknown"))[:8]
     dirty = ["dirty"] if made_with.get("dirty") else []
-    return [*dict.fromkeys([cfg.paper, cfg.scale, cfg.method.name, cfg.data.name, f"seed-{cfg.seed}", commit]), *dirty]
+    seeds = [f"seed-{seed}" for seed in member_seeds(cfg)]
+    return [*dict.fromkeys([cfg.paper, cfg.scale, cfg.method.name, cfg.data.name, *seeds, commit]), *dirty]
 
 
 def flat(settings: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -74,14 +74,14 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
 def record_start(cfg: RunConfig, folder: RunFolder, trainer: pl.Trainer, checkpoint: Path | None) -> dict[str, Any]:
     """Write ``environment.json``, say what is worth saying before training, and return the file's content."""
     device = trainer.strategy.root_device
-    if cfg.scale == "paper" and device.type == "cpu":
+    if cfg.scale == "paper" and device.type == "cpu" and not cfg.seeds:  # what is stacked is small
         folder.say(
             "scale=paper is meant for a GPU and trains on the CPU here: expect months, not hours (lines below say "
             "how long); scale=small takes minutes"
         )
     path = folder.path / "environment.json"
     earlier = environment.read(path) if checkpoint is not None else None
-    made_with = environment.describe(cfg.seed, environment.device_name(device), earlier)
+    made_with = environment.describe(list(cfg.seeds) or cfg.seed, environment.device_name(device), earlier)
     write_json(path, made_with)
     if len(made_with["commits"]) > 1:
         folder.say(f"this run was begun with other code: commits {', '.join(made_with['commits'])}")
@@ -106,7 +106,7 @@ def make_rows(cfg: RunConfig, method: Method, evaluation: Evaluation, made_with:
             scale=cfg.scale,
             recipe=recipe_hash(cfg),
             keys=plain_keys(cell_keys(cfg) | evaluation.keys | measurement.keys),
-            seed=cfg.seed,
+            seed=cfg.seed if measurement.seed is None else measurement.seed,
             metric=measurement.metric,
             value=plain_value(measurement.value),
             unit=measurement.unit,

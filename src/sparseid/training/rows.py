@@ -29,7 +29,7 @@ class Row:
     keys
         Row and column keys of the paper's tables, for example ``{"domain": "digitcircle", "steps_above": 2}``.
     seed
-        The run's seed.
+        The run's seed, or that of a member of its stack.
     metric, value, unit
         What was measured, in the unit of the paper's targets; None where the metric is undefined.
     n

@@ -1,0 +1,1 @@
+"""Tree-based regularization (TBR): latents from many environments on a tree."""

@@ -1,0 +1,92 @@
+"""What is measured of a trained stack: MCC, test error of the label, errors of treatment effects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparseid.measurements import Key, Measurement
+from sparseid.metrics.ate import ate_errors
+from sparseid.metrics.mcc import matching
+from sparseid.streams import FIXED
+
+EFFECT_ENVIRONMENTS = 10
+"""Environments of which treatment effects are compared (Table 3), the same ones for all seeds and methods."""
+SHOWN = 2000
+"""Test samples of the first member kept for pictures."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """Test samples of all members and what the models make of them.
+
+    Attributes
+    ----------
+    predictions, labels
+        (members, samples)
+    latents
+        (members, samples, learned) learned latents.
+    truth
+        (members, samples, true) true latents.
+    environments
+        (samples,)
+    """
+
+    predictions: NDArray[np.float32]
+    labels: NDArray[np.float32]
+    latents: NDArray[np.float32]
+    truth: NDArray[np.float32]
+    environments: NDArray[np.int64]
+
+    @property
+    def identifiable(self) -> bool:
+        """Whether there are as many learned latents as true ones; only then are they compared."""
+        return self.latents.shape[-1] == self.truth.shape[-1]
+
+
+def effect_environments(environments: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the environments of Table 3: ten of them, or all where there are fewer."""
+    known = np.unique(environments)
+    return FIXED.numpy("tbr/effect_environments").permutation(known)[:EFFECT_ENVIRONMENTS]
+
+
+def measure(tested: Tested, seeds: Sequence[int], keys: dict[str, Key]) -> list[Measurement]:
+    """Return the measurements of every member.
+
+    ``mse`` pooled over environments; where there are as many learned latents as true ones ``mcc`` on the same samples,
+    and ``ate_mse`` of each of `effect_environments`, under the key ``environment``: its number from 1 on, and once more
+    under ``pooled`` with its number as ``of_environment``. Undefined for a member whose predictions are not finite.
+    """
+    errors = np.square(tested.predictions - tested.labels, dtype=np.float64).mean(axis=1)
+    values: list[tuple[str, str, dict[str, Key], NDArray[np.float64], int]] = []
+    samples = tested.labels.shape[1]
+    values.append(("mse", "squared label unit", {}, errors, samples))
+    if tested.identifiable:
+        score = matching(tested.truth, tested.latents).matched.mean(axis=-1)
+        values.append(("mcc", "correlation in [0,1]", {}, score, samples))
+        chosen = effect_environments(tested.environments)
+        effects = ate_errors(tested.truth, tested.latents, tested.labels, tested.environments, chosen.tolist())
+        for number, environment in enumerate(chosen, start=1):
+            used = int(np.count_nonzero(tested.environments == environment))
+            for where in ({"environment": number}, {"environment": "pooled", "of_environment": number}):
+                values.append(("ate_mse", "squared coefficient", dict(where), effects[:, number - 1], used))
+    return [
+        Measurement(metric, float(value) if np.isfinite(error) else None, unit, n, keys | more, seed)
+        for metric, unit, more, of_members, n in values
+        for seed, value, error in zip(seeds, of_members, errors, strict=True)
+    ]
+
+
+def arrays_of(tested: Tested) -> dict[str, NDArray]:
+    """Return what pictures are drawn from: some samples of the first member, correlations of all."""
+    arrays: dict[str, NDArray] = {
+        "test_truth": tested.truth[0, :SHOWN],
+        "test_latents": tested.latents[0, :SHOWN],
+    }
+    if tested.identifiable:
+        found = matching(tested.truth, tested.latents)
+        arrays |= {"correlation": found.correlation, "permutation": found.permutation}
+    return arrays

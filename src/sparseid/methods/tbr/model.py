@@ -1,0 +1,90 @@
+"""The model of TBR for a stack: an encoder, root weights, and a change of the weights along every arc of the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+
+from sparseid.stacking.batches import take
+from sparseid.stacking.layers import StackedBatchNorm, stacked_mlp
+
+BATCH_NORM_MOMENTUM = 0.01
+"""The moving statistics average some hundred batches: with fewer their noise would be seen in the test error."""
+
+
+class TreeModel(nn.Module):
+    """Predicts y = w_e . z, z the encoded input and w_e = w_0 + the deltas on the path from the root to e (Eqs. 1, 2).
+
+    Parameters
+    ----------
+    sizes
+        Features of the input, of the hidden layers, and the number of latents.
+    incidence
+        (environments, arcs) 1 where the arc lies on the path from the root to the environment.
+    generators
+        One per member, from which its initial values are drawn.
+    slope
+        Of the leaky ReLU for negative inputs.
+    root_weights_std
+        Standard deviation of the initial root weights.
+    batch_norm
+        Whether latents are normalised over the batch.
+    with_deltas
+        False: one weight vector for all environments (the baseline).
+
+    Attributes
+    ----------
+    root_weights
+        (members, latents) w_0; not penalised.
+    deltas
+        (members, arcs, latents) begin at zero; None without deltas.
+    """
+
+    incidence: Tensor
+
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        incidence: Tensor,
+        generators: Sequence[torch.Generator],
+        slope: float,
+        root_weights_std: float,
+        batch_norm: bool = False,
+        with_deltas: bool = True,
+    ) -> None:
+        super().__init__()
+        members, latents = len(generators), sizes[-1]
+        self.encoder = stacked_mlp(sizes, generators, partial(nn.LeakyReLU, slope, inplace=slope > 0))
+        self.norm = StackedBatchNorm(members, latents, BATCH_NORM_MOMENTUM) if batch_norm else nn.Identity()
+        drawn = torch.stack([torch.randn(latents, generator=generator) for generator in generators])
+        self.root_weights = nn.Parameter(root_weights_std * drawn)
+        self.deltas = nn.Parameter(torch.zeros(members, incidence.shape[1], latents)) if with_deltas else None
+        self.register_buffer("incidence", incidence, persistent=False)
+
+    def encode(self, inputs: Tensor) -> Tensor:
+        """Map inputs (members, batch, features) to latents (members, batch, latents)."""
+        return self.norm(self.encoder(inputs))
+
+    def weights(self) -> Tensor:
+        """Return (members, environments, latents) the weights w_e of all environments."""
+        if self.deltas is None:
+            return self.root_weights[:, None].expand(-1, len(self.incidence), -1)
+        members, arcs, latents = self.deltas.shape
+        # one product for all members: (environments, arcs) x (arcs, members * latents)
+        changes = self.incidence @ self.deltas.transpose(0, 1).reshape(arcs, members * latents)
+        return self.root_weights[:, None] + changes.view(-1, members, latents).transpose(0, 1)
+
+    def predict(self, latents: Tensor, environments: Tensor) -> Tensor:
+        """Return labels (members, batch) of latents (members, batch, latents) in environments (members, batch)."""
+        if self.deltas is None:
+            weights = self.root_weights[:, None]
+        else:
+            weights = take(self.weights().contiguous(), environments)
+        return (latents * weights).sum(dim=-1)
+
+    def forward(self, inputs: Tensor, environments: Tensor) -> Tensor:
+        """Return the labels (members, batch) predicted from inputs (members, batch, features)."""
+        return self.predict(self.encode(inputs), environments)

@@ -1,0 +1,181 @@
+"""TBR and its baseline as a LightningModule: wires model, loss, rotation and metrics for a stack of seeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from pytorch_lightning import LightningModule
+from torch import Tensor
+
+from sparseid.data.batch import EnvironmentBatch
+from sparseid.measurements import Evaluation, Measurement
+from sparseid.methods.tbr.evaluation import Tested, arrays_of, measure
+from sparseid.methods.tbr.losses import l1_penalty, mean_squared_error, soft_threshold
+from sparseid.methods.tbr.model import TreeModel
+from sparseid.methods.tbr.rotation import (
+    contrasts,
+    environment_weights,
+    pooled_covariance,
+    second_moments,
+    sparsest_basis,
+)
+from sparseid.stacking.members import generators, per_member, sum_of_members
+
+if TYPE_CHECKING:
+    from sparseid.config.schema import RunConfig, TBRConfig
+    from sparseid.data.environments import EnvironmentData
+
+
+class TBRModule(LightningModule):
+    """A stack of TBR models, or of baselines, one per seed.
+
+    Parameters
+    ----------
+    method
+        Sizes, penalty and learning rate.
+    data
+        Its `seeds`, `tree`, `features` and numbers of latents and test items.
+
+    Attributes
+    ----------
+    milestone
+        Always None: the last weights are tested.
+    progress_note
+        The members' mean validation error, and how many have diverged.
+    measurements, arrays
+        Results of the last test.
+    """
+
+    penalty_weight: Tensor
+
+    def __init__(self, method: TBRConfig, data: EnvironmentData) -> None:
+        super().__init__()
+        self.method, self.seeds, self.tree = method, data.seeds, data.tree
+        self.test_items = data.test_items
+        self.true_latents = data.latents
+        self.model = TreeModel(
+            [data.features, *method.hidden, method.latents],
+            torch.from_numpy(data.tree.incidence),
+            generators(data.seeds, "init"),
+            method.slope,
+            method.root_weights_std,
+            batch_norm=method.latent_norm == "batchnorm",
+            with_deltas=method.variant == "tbr",
+        )
+        # the two-stage estimator leaves the penalty to its second stage
+        weight = 0.0 if method.estimator == "two_stage" else method.penalty_weight
+        self.register_buffer("penalty_weight", per_member(weight, len(data.seeds)), persistent=False)
+        self.milestone: str | None = None
+        self.progress_note = ""
+        self.measurements: list[Measurement] = []
+        self.arrays: dict[str, np.ndarray] = {}
+
+    @classmethod
+    def from_config(cls, cfg: RunConfig, data: Any) -> TBRModule:
+        """Build the module of a run for its data module."""
+        return cls(cfg.method, data)
+
+    # training
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        """Adam on everything at a constant learning rate."""
+        return torch.optim.Adam(self.parameters(), lr=self.method.lr, fused=True)
+
+    def training_step(self, batch: EnvironmentBatch, batch_idx: int) -> Tensor:
+        """Return the members' mean squared errors and penalties, summed over members."""
+        losses = mean_squared_error(self.model(batch.inputs, batch.environments), batch.labels)
+        if self.model.deltas is not None and self.method.penalty == "l1":
+            losses = losses + l1_penalty(self.model.deltas, self.penalty_weight)
+        return sum_of_members(losses)
+
+    def optimizer_step(self, epoch: int, batch_idx: int, optimizer: Any, optimizer_closure: Any = None) -> None:
+        """Make Adam's step, and the proximal one after it where the penalty asks for it."""
+        super().optimizer_step(epoch, batch_idx, optimizer, optimizer_closure)
+        if self.model.deltas is not None and self.method.penalty == "prox_l1":
+            self.shrink_deltas(optimizer)
+
+    @torch.no_grad()
+    def shrink_deltas(self, optimizer: Any) -> None:
+        """Make the proximal step of the penalty in the metric of Adam's step: lr lambda / (sqrt(v) + eps) each."""
+        deltas = self.model.deltas
+        assert deltas is not None
+        group, state = optimizer.param_groups[0], optimizer.state[deltas]
+        second = state["exp_avg_sq"] / (1 - group["betas"][1] ** state["step"])
+        step = group["lr"] / (second.sqrt() + group["eps"])
+        deltas.copy_(soft_threshold(deltas, step * self.penalty_weight[:, None, None]))
+
+    # validation
+
+    def on_validation_epoch_start(self) -> None:
+        """Begin counting."""
+        self._squares = torch.zeros(len(self.seeds), device=self.device)
+        self._items = 0
+
+    def validation_step(self, batch: EnvironmentBatch, batch_idx: int) -> None:
+        """Add up squared errors."""
+        self._squares += (self.model(batch.inputs, batch.environments) - batch.labels).square().sum(dim=1)
+        self._items += batch.labels.shape[1]
+
+    def on_validation_epoch_end(self) -> None:
+        """Log each member's validation error."""
+        errors = (self._squares / self._items).tolist()
+        self.log_dict({f"val_mse/seed{seed}": error for seed, error in zip(self.seeds, errors, strict=True)})
+        finite = np.isfinite(errors)
+        self.progress_note = f"validation MSE {np.mean(errors, where=finite):.3g}" if finite.any() else ""
+        if not finite.all():
+            lost = ", ".join(str(seed) for seed, good in zip(self.seeds, finite, strict=True) if not good)
+            self.progress_note += f"; diverged: seed {lost}"
+
+    # evaluation
+
+    def evaluations(self, folder: Path) -> list[Evaluation]:
+        """Return the one test: of the last weights on all test samples."""
+        return [Evaluation({}, folder / "checkpoints" / "last.ckpt", self.test_items)]
+
+    @property
+    def most_test_items(self) -> int:
+        """Test samples of all evaluations."""
+        return self.test_items
+
+    def on_test_start(self) -> None:
+        """Forget the last test; find the rotation of the two-stage estimator."""
+        self.measurements, self.arrays = [], {}
+        self._rotation = self.find_rotation() if self.method.estimator == "two_stage" else None
+        self._batches: list[tuple[Tensor, ...]] = []
+
+    @torch.no_grad()
+    def find_rotation(self) -> Tensor:
+        """Return (members, k, k) the linear map of the latents that makes the deltas sparsest."""
+        count = len(self.tree.observed)
+        moments = sum(
+            second_moments(self.model.encode(batch.inputs), batch.labels, batch.environments, count)
+            for batch in self.trainer.datamodule.train.chunks()  # type: ignore[attr-defined]
+        )
+        assert isinstance(moments, Tensor)
+        differences = contrasts(self.tree).to(moments) @ environment_weights(moments)
+        return sparsest_basis(differences, pooled_covariance(moments), self.seeds).float()
+
+    def test_step(self, batch: EnvironmentBatch, batch_idx: int) -> None:
+        """Keep what the metrics are made from."""
+        latents = self.model.encode(batch.inputs)
+        predictions = self.model.predict(latents, batch.environments)
+        if self._rotation is not None:
+            latents = latents @ self._rotation.transpose(1, 2)
+        assert batch.latents is not None
+        self._batches.append((predictions, batch.labels, latents, batch.latents, batch.environments[:1]))
+
+    def on_test_epoch_end(self) -> None:
+        """Turn them into measurements of every member."""
+        joined = (torch.cat(parts, dim=1).cpu().numpy() for parts in zip(*self._batches, strict=True))
+        predictions, labels, latents, truth, environments = joined
+        tested = Tested(predictions, labels, latents, truth, environments[0])
+        self._batches = []
+        keys = {"latent_dim": self.true_latents, "learned_dim": self.method.latents}
+        self.measurements = measure(tested, self.seeds, keys)
+        self.arrays = arrays_of(tested)
+        if self.model.deltas is not None:
+            self.arrays["deltas"] = self.model.deltas.detach().cpu().numpy()
+        self.arrays["weights"] = self.model.weights().detach().cpu().numpy()

@@ -1,0 +1,132 @@
+"""The two-stage estimator: with latents known up to a linear map, find the map that makes the deltas sparsest.
+
+Without the penalty every environment has weights of its own, and the learned latents are a linear map of the true ones
+(Proposition 3.4). The second stage minimises the paper's L1 norm over what is left: a k x k matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from sparseid.data.trees import Tree
+from sparseid.stacking.members import generators
+
+RESTARTS, STEPS, LEARNING_RATE = 8, 600, 0.05
+"""Random rotations to start from; steps of Adam from each, the learning rate falling to zero as a cosine."""
+RIDGE = 1e-6
+"""Relative to the mean second moment of the latents: keeps the least squares of constant latents solvable."""
+
+
+def second_moments(latents: Tensor, labels: Tensor, environments: Tensor, count: int) -> Tensor:
+    """Return (members, count, k + 2, k + 2) sums over samples of the outer product of (z, y, 1), per environment.
+
+    The moments of several parts of the samples add up to those of all.
+
+    Parameters
+    ----------
+    latents
+        (members, samples, k)
+    labels
+        (members, samples)
+    environments
+        (members, samples) int64, from 0 to count - 1, the same for all members.
+    count
+        Number of environments.
+    """
+    row = torch.cat([latents, labels[..., None], torch.ones_like(labels)[..., None]], dim=-1).double()
+    sums = row.new_zeros(len(row), count, row.shape[-1], row.shape[-1])
+    return sums.index_add_(1, environments[0], row[..., :, None] * row[..., None, :])
+
+
+def environment_weights(moments: Tensor) -> Tensor:
+    """Return (members, environments, k) the least-squares weights of the labels on the latents, per environment."""
+    k = moments.shape[-1] - 2
+    squares, cross = moments[..., :k, :k], moments[..., :k, k]
+    size = squares.diagonal(dim1=-2, dim2=-1).mean(dim=-1)[..., None, None]
+    size = torch.where(size > 0, size, 1.0)
+    return torch.linalg.solve(squares + RIDGE * size * torch.eye(k, dtype=size.dtype, device=size.device), cross)
+
+
+def pooled_covariance(moments: Tensor) -> Tensor:
+    """Return (members, k, k) the covariance of the latents over all environments."""
+    k = moments.shape[-1] - 2
+    sums = moments.sum(dim=1)
+    n, mean = sums[:, -1:, -1:], sums[:, :k, -1:] / sums[:, -1:, -1:]
+    return sums[:, :k, :k] / n - mean @ mean.transpose(1, 2)
+
+
+def contrasts(tree: Tree) -> Tensor:
+    """Return (rows, environments) the differences of weights that are sums of few arc deltas.
+
+    Of two observed environments with an arc between them: child less parent, the delta of the arc. Where no arc has both
+    its ends observed (leaves only): differences of sibling environments, the sum of two deltas.
+    """
+    pairs = tree.observed_arcs
+    if not len(pairs):
+        order = np.argsort(tree.parents[tree.observed], kind="stable")
+        parents = tree.parents[tree.observed][order]
+        same = np.flatnonzero(parents[1:] == parents[:-1])
+        pairs = np.stack([order[same], order[same + 1]], axis=1)
+    rows = torch.zeros(len(pairs), len(tree.observed))
+    numbers = torch.arange(len(pairs))
+    rows[numbers, torch.from_numpy(pairs[:, 0])] = -1.0
+    rows[numbers, torch.from_numpy(pairs[:, 1])] = 1.0
+    return rows
+
+
+def sparsest_basis(differences: Tensor, covariance: Tensor, seeds: Sequence[int], restarts: int = RESTARTS) -> Tensor:
+    """Return (members, k, k) B with latents B z of variance 1 that minimises sum |D B^-1|.
+
+    Parameters
+    ----------
+    differences
+        (members, rows, k) D: differences of weights on latents z.
+    covariance
+        (members, k, k) of z.
+    seeds
+        One per member, of its restarts.
+    restarts
+        Random rotations of whitened latents to start from; the best end counts.
+
+    Notes
+    -----
+    The identity for a member whose numbers are not finite.
+    """
+    differences, covariance = differences.double(), covariance.double()
+    members, k, _ = covariance.shape
+    device = covariance.device
+    finite = torch.isfinite(differences).all(dim=(1, 2)) & torch.isfinite(covariance).all(dim=(1, 2))
+    eye = torch.eye(k, dtype=torch.float64, device=device)
+    differences = torch.where(finite[:, None, None], differences, 0.0)
+    covariance = torch.where(finite[:, None, None], covariance, eye)
+    drawn = [torch.randn(restarts, k, k, generator=g, dtype=torch.float64) for g in generators(seeds, "rotation")]
+    rotation = torch.linalg.qr(torch.stack(drawn).to(device))[0]  # (members, restarts, k, k)
+    values, vectors = torch.linalg.eigh(covariance)
+    values = values.clamp(min=torch.finfo(values.dtype).tiny)
+    whiten = (vectors / values.sqrt()[:, None]).transpose(1, 2)  # C^-1/2 up to a rotation
+    free = (rotation @ whiten[:, None]).requires_grad_()
+    adam = torch.optim.Adam([free], lr=LEARNING_RATE, fused=False, foreach=False)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(adam, STEPS)
+    cov, rows = covariance[:, None], differences[:, None]
+
+    def basis() -> Tensor:
+        variance = ((free @ cov) * free).sum(dim=-1, keepdim=True)
+        return free / variance.sqrt()
+
+    def objective() -> Tensor:  # (members, restarts)
+        return torch.linalg.solve(basis(), rows, left=False).abs().sum(dim=(-2, -1))
+
+    with torch.enable_grad():
+        for _ in range(STEPS):
+            adam.zero_grad()
+            objective().sum().backward()
+            adam.step()
+            schedule.step()
+    with torch.no_grad():
+        best = objective().nan_to_num(nan=torch.inf).argmin(dim=1)
+        chosen = basis()[torch.arange(members, device=device), best]
+        return torch.where(finite[:, None, None], chosen, eye)

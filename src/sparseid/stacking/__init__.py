@@ -1,0 +1,1 @@
+"""Many small models trained as one: layers, batches, best states with a leading member axis."""

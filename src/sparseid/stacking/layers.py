@@ -1,0 +1,94 @@
+"""Layers of a stack: parameters (members, in, out), inputs (members, batch, features)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+
+class StackedLinear(nn.Module):
+    """One linear map per member.
+
+    Parameters
+    ----------
+    in_features, out_features
+        Sizes of every member's map.
+    generators
+        One per member, each drawn from in turn. Weights and bias are uniform in +-1/sqrt(in_features), as in
+        `torch.nn.Linear`.
+
+    Attributes
+    ----------
+    weight
+        (members, in, out)
+    bias
+        (members, 1, out)
+    """
+
+    def __init__(self, in_features: int, out_features: int, generators: Sequence[torch.Generator]) -> None:
+        super().__init__()
+        bound = 1 / math.sqrt(in_features)
+
+        def uniform(*shape: int) -> nn.Parameter:
+            drawn = [torch.empty(shape).uniform_(-bound, bound, generator=generator) for generator in generators]
+            return nn.Parameter(torch.stack(drawn))
+
+        self.weight = uniform(in_features, out_features)
+        self.bias = uniform(1, out_features)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Map (members, batch, in) to (members, batch, out)."""
+        return torch.baddbmm(self.bias, inputs, self.weight)
+
+
+def stacked_mlp(
+    sizes: Sequence[int], generators: Sequence[torch.Generator], activation: Callable[[], nn.Module]
+) -> nn.Sequential:
+    """Return a multilayer perceptron per member: linear maps with an activation between each two of them.
+
+    Parameters
+    ----------
+    sizes
+        Features of the input, of every hidden layer and of the output.
+    generators
+        One per member.
+    activation
+        Makes the activation; one that works in place saves memory traffic, since a linear map does not need its output.
+    """
+    layers: list[nn.Module] = []
+    for inputs, outputs in pairwise(sizes):
+        layers += [StackedLinear(inputs, outputs, generators), activation()]
+    return nn.Sequential(*layers[:-1])
+
+
+class StackedBatchNorm(nn.Module):
+    """Batch norm without scale and shift, each member over its own batch.
+
+    Parameters
+    ----------
+    members, features
+        Of the inputs.
+    momentum
+        Weight of the newest batch in the moving statistics that evaluation uses.
+    """
+
+    mean: Tensor
+    variance: Tensor
+
+    def __init__(self, members: int, features: int, momentum: float = 0.1) -> None:
+        super().__init__()
+        self.momentum = momentum
+        self.register_buffer("mean", torch.zeros(members, features))
+        self.register_buffer("variance", torch.ones(members, features))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Normalise (members, batch, features) over the batch; in evaluation by the moving statistics."""
+        members, batch, features = inputs.shape
+        flat = inputs.transpose(0, 1).reshape(batch, members * features)  # a channel per member and feature
+        moving = self.mean.view(-1), self.variance.view(-1)
+        flat = nn.functional.batch_norm(flat, *moving, training=self.training, momentum=self.momentum)
+        return flat.view(batch, members, features).transpose(0, 1)
