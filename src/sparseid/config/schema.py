@@ -11,6 +11,8 @@ from typing import Any
 import yaml
 from omegaconf import MISSING
 
+from sparseid.config.gtex import GtexConfig
+
 SCHEMA_VERSION = 1
 """Raised when a field changes its meaning; stored in every run's config.yaml."""
 
@@ -286,7 +288,7 @@ class RunConfig:
 
 GROUPS: dict[str, dict[str, type]] = {
     "method": {"sparling": SparlingConfig, "tbr": TBRConfig},
-    "data": {"digit_circle": DigitCircleConfig, "tree_simulation": TreeSimulationConfig},
+    "data": {"digit_circle": DigitCircleConfig, "gtex": GtexConfig, "tree_simulation": TreeSimulationConfig},
     "trainer": {},
     "logger": {},
 }

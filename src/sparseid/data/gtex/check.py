@@ -1,0 +1,71 @@
+"""Whether a file is the atlas that the paper used: columns, genes, counts (``make data DATASETS=gtex``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from sparseid.data.gtex.reader import FEWEST_CELLS, Cells, gene_columns, open_cells, read_cells
+from sparseid.data.gtex.sources import SOURCES
+from sparseid.data.gtex.tf_targets import read_tf_targets
+
+if TYPE_CHECKING:
+    from sparseid.data.gtex.sources import Source
+
+CAP = 1000
+"""Most cells of a type (TBR, section 4.1)."""
+MOST_TYPES = 500
+"""Columns with more labels than this do not hold cell types."""
+
+
+def check_atlas(path: Path, table: Path | None = None, layout: str = "htftarget") -> Iterator[str]:
+    """Yield lines about a file, in the order of the checks; the file is read and not changed.
+
+    Parameters
+    ----------
+    path
+        An ``.h5ad`` file.
+    table, layout
+        Table of transcription factors, if there is one; as in
+        :func:`sparseid.data.gtex.tf_targets.read_tf_targets`.
+
+    Raises
+    ------
+    InputError
+        At the first thing that no run could work with.
+    """
+    source = SOURCES["atlas"]
+    cells = read_cells(path, source.groupby, exclude=source.exclude)
+    yield f"{path}: {cells.expression.shape[0]} cells, {len(cells.genes)} genes, values finite and not negative"
+    found = (len(cells.types), int(np.minimum(cells.population, CAP).sum()))
+    yield f"column {source.groupby!r}: {found[0]} types, {found[1]} cells of at most {CAP} each"
+    if found != source.expected:
+        yield f"  the paper has {source.expected}. Columns of labels, with types and cells of at most {CAP} each:"
+        yield from (f"    {line}" for line in candidates(open_cells(path).obs))
+    gene_columns(cells.genes, source.latents, path, "data.z_genes")
+    yield f"genes: {', '.join(source.latents)}"
+    if table is not None:
+        yield from _factors(table, layout, cells, source)
+
+
+def candidates(obs: pd.DataFrame) -> Iterator[str]:
+    """Yield every column that may hold types with its counts: the paper's filter is the one with its numbers."""
+    for name in obs.columns:
+        if pd.api.types.is_numeric_dtype(obs[name]):
+            continue
+        counts = obs[name].astype("string").value_counts()
+        if 2 <= len(counts) <= MOST_TYPES:
+            small = int((counts < FEWEST_CELLS).sum())
+            note = f", {small} of fewer than {FEWEST_CELLS} cells" if small else ""
+            yield f"{name}: {len(counts)} types, {int(counts.clip(upper=CAP).sum())} cells{note}"
+
+
+def _factors(table: Path, layout: str, cells: Cells, source: Source) -> Iterator[str]:
+    regulators = read_tf_targets(table, layout)
+    genes = set(cells.genes)
+    numbers = {gene: len(genes.intersection(regulators.get(gene, ()))) for gene in source.latents}
+    yield f"transcription factors in the atlas (paper: 18 to 95): {', '.join(f'{g} {n}' for g, n in numbers.items())}"

@@ -1,0 +1,187 @@
+"""Single cells as Lightning sees them: one choice of latents, one phenotype per member of the stack."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from sparseid.data.environments import EnvironmentData, EnvironmentSplit
+from sparseid.data.gtex.phenotypes import draw_phenotype, unseen_weights
+from sparseid.data.gtex.prepare import Prepared, prepared, regulators_of
+from sparseid.data.gtex.sources import SOURCES
+from sparseid.data.trees import without_environment
+from sparseid.errors import InputError
+from sparseid.streams import FIXED, Streams
+
+if TYPE_CHECKING:
+    from sparseid.config.gtex import GtexConfig
+
+
+class HeldOut(NamedTuple):
+    """A type that is not trained on, and the closest one; numbers of the full tree's types."""
+
+    type: int
+    closest: int
+
+
+class GtexData(EnvironmentData):
+    """Cells with simulated labels; inputs and latents are the same for all members, labels are each member's own.
+
+    With a held-out type the test samples are the cells of that type, and their environment is the closest one: a
+    method predicts them with the weights that it has for that one, and its test error is the error on an unseen type.
+
+    Parameters
+    ----------
+    config
+        Which cells, latents and labels.
+    seeds
+        One per member: its phenotype.
+    batch_size
+        Training samples of a member per step.
+
+    Attributes
+    ----------
+    input_genes, latent_genes
+        Names of the columns of inputs and latents.
+    unseen
+        Name of the held-out type; None without one.
+    note
+        What a table made from these cells must say; empty for the paper's.
+
+    Raises
+    ------
+    InputError
+        If the file or a setting cannot be used.
+    """
+
+    def __init__(self, config: GtexConfig, seeds: list[int], batch_size: int) -> None:
+        self.config = config
+        self.cells = cells = prepared(config)
+        self.latent_genes, self.input_genes = genes_of_choice(config, cells)
+        self.full_tree = tree = cells.dendrogram.tree
+        self.splits = split_cells(cells.codes)
+        self.held_out = _held_out(config, cells)
+        if self.held_out:
+            tree, _ = without_environment(tree, self.held_out.type, config.held_out.contract)
+            unseen = cells.codes == self.held_out.type
+            train, validation, _ = (part[~unseen[part]] for part in self.splits)
+            self.splits = (train, validation, np.flatnonzero(unseen))
+        self.unseen = str(cells.types[self.held_out.type]) if self.held_out else None
+        self.note = SOURCES[config.source].note
+        super().__init__(tree, seeds, batch_size, len(self.splits[2]))
+        self.features, self.latents = len(self.input_genes), len(self.latent_genes)
+
+    def make(self) -> tuple[EnvironmentSplit, EnvironmentSplit, EnvironmentSplit]:
+        """Return the training, validation and test samples of all members."""
+        x, z = self.values()
+        labels = torch.from_numpy(np.stack([self.labels(z, seed) for seed in self.seeds]).astype(np.float32))
+        inputs, latents, environments = torch.from_numpy(x), torch.from_numpy(z).float(), self.environments()
+        train, validation, test = self.splits
+        if self.held_out and self.config.held_out.train_on == "closest":
+            closest = self.cells.codes == self.held_out.closest
+            train, validation = train[closest[train]], validation[closest[validation]]
+
+        def split(cells: NDArray[np.int64], with_latents: bool = False) -> EnvironmentSplit:
+            shared = inputs[cells].repeat(len(self.seeds), 1, 1), labels[:, cells], environments[cells]
+            return EnvironmentSplit(*shared, latents[cells].repeat(len(self.seeds), 1, 1) if with_latents else None)
+
+        return split(train), split(validation), split(test, with_latents=True)
+
+    def values(self) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        """Return inputs (cells, features) and latents (cells, latents), scaled by the training cells if asked for."""
+        columns = {str(name): number for number, name in enumerate(self.cells.genes)}
+        x, z = (
+            self.cells.expression[:, [columns[gene] for gene in genes]].astype(np.float64)
+            for genes in (self.input_genes, self.latent_genes)
+        )
+        if self.config.standardise == "train":
+            x, z = (scaled(values, self.splits[0]) for values in (x, z))
+        return x.astype(np.float32), z
+
+    def environments(self) -> torch.Tensor:
+        """Return (cells,) int64 the environment of each cell in `tree`; that of an unseen cell is the closest one."""
+        codes = self.cells.codes
+        if self.held_out:
+            codes = np.where(codes == self.held_out.type, self.held_out.closest, codes)
+            codes = codes - (codes > self.held_out.type)  # the types that are left are numbered anew
+        return torch.from_numpy(codes)
+
+    def labels(self, z: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+        """Return (cells,) the labels of a member."""
+        config, streams = self.config, Streams(seed)
+        tree, k = self.full_tree, self.latents
+        weights = draw_phenotype(tree, k, config.S, config.delta_std, streams, config.z_choice).weights
+        if self.held_out:
+            rng = streams.numpy("gtex/unseen", config.z_choice, self.held_out.type)
+            weights[self.held_out.type] = unseen_weights(weights[self.held_out.closest], config.delta_std, rng)
+        noise = streams.numpy("gtex/label_noise", config.z_choice).standard_normal(len(z))
+        return np.einsum("nk,nk->n", weights[self.cells.codes], z) + config.noise_std_y * noise
+
+
+def genes_of_choice(config: GtexConfig, cells: Prepared) -> tuple[list[str], list[str]]:
+    """Return the latent genes of a choice and the inputs: the factors of these genes.
+
+    All choices stand in a fixed random order, so that the first of them are a random sample.
+
+    Raises
+    ------
+    InputError
+        If there are not so many candidates or choices.
+    """
+    candidates = list(config.z_genes or SOURCES[config.source].latents)
+    choices = list(combinations(candidates, config.latents))
+    if not 0 <= config.z_choice < len(choices):
+        text = f"{config.latents} latents of {len(candidates)} genes can be chosen in {len(choices)} ways, "
+        raise InputError(f"{text}data.z_choice={config.z_choice} is none of them", ("data.z_choice", "data.latents"))
+    order = FIXED.numpy("gtex/choices").permutation(len(choices))
+    chosen = list(choices[order[config.z_choice]])
+    available = [str(gene) for gene in cells.genes[len(candidates) :]]
+    table = regulators_of(config)
+    if table is None:
+        return chosen, available
+    factors = {factor for gene in chosen for factor in table[gene]}
+    return chosen, [gene for gene in available if gene in factors]
+
+
+def held_out_types(cells: Prepared, min_population: int, min_neighbour: int) -> list[HeldOut]:
+    """Return the types that can be held out (Fig. 5b); their cells are counted before the cap."""
+    dendrogram, population = cells.dendrogram, cells.population
+    pairs = [HeldOut(number, dendrogram.closest(number)) for number in range(len(cells.types))]
+    return [p for p in pairs if population[p.type] >= min_population and population[p.closest] >= min_neighbour]
+
+
+def split_cells(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the cells that train, validate and test: 50, 25 and 25 % of each type, the same for every seed."""
+    parts: tuple[list[NDArray[np.int64]], ...] = ([], [], [])
+    for number in range(codes.max() + 1):
+        cells = FIXED.numpy("gtex/split", number).permutation(np.flatnonzero(codes == number))
+        train = len(cells) // 2
+        for part, chosen in zip(parts, np.split(cells, [train, train + (len(cells) - train) // 2]), strict=True):
+            part.append(chosen)
+    train_cells, validation, test = (np.concatenate(part) for part in parts)
+    return train_cells, validation, test
+
+
+def scaled(values: NDArray[np.float64], training: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return columns with mean 0 and standard deviation 1 over the training cells; constant ones become 0."""
+    mean, spread = values[training].mean(axis=0), values[training].std(axis=0)
+    return (values - mean) / np.where(spread > 1e-9 * np.abs(mean), spread, np.inf)  # less is rounding
+
+
+def _held_out(config: GtexConfig, cells: Prepared) -> HeldOut | None:
+    wanted = config.held_out
+    if wanted.index < 0:
+        return None
+    found = held_out_types(cells, wanted.min_population, wanted.min_neighbour)
+    if wanted.index >= len(found):
+        names = ", ".join(str(cells.types[number]) for number, _ in found) or "none"
+        raise InputError(
+            f"data.held_out.index={wanted.index}: {len(found)} cell types have at least {wanted.min_population} cells "
+            f"and a closest type of at least {wanted.min_neighbour} (from 0 on: {names})",
+            ("data.held_out.index", "data.held_out.min_population", "data.held_out.min_neighbour"),
+        )
+    return found[wanted.index]

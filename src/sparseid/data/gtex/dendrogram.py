@@ -1,0 +1,81 @@
+"""The tree of cell types: hierarchical clustering of their mean expression, as scanpy's ``tl.dendrogram`` makes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import cophenet, leaves_list, linkage
+from scipy.spatial.distance import squareform
+from scipy.stats import rankdata
+
+from sparseid.data.trees import Tree, tree_of_merges
+
+
+@dataclass(frozen=True, eq=False)
+class Dendrogram:
+    """A clustering of types.
+
+    Attributes
+    ----------
+    merges
+        (types - 1, 4) SciPy's linkage; leaves are numbered as the types are, not as they are plotted.
+    correlation
+        (types, types) correlation of the types' means.
+    """
+
+    merges: NDArray[np.float64]
+    correlation: NDArray[np.float64]
+
+    @property
+    def tree(self) -> Tree:
+        """The rooted binary tree whose leaves are the types."""
+        return tree_of_merges(self.merges)
+
+    @property
+    def plot_order(self) -> NDArray[np.int64]:
+        """(types,) the types from left to right of a plot."""
+        return leaves_list(self.merges).astype(np.int64)
+
+    def closest(self, leaf: int) -> int:
+        """Return the type that joins `leaf` at the lowest height; of several the one with the largest correlation."""
+        heights = squareform(cophenet(self.merges))[leaf]
+        others = np.delete(np.arange(len(heights)), leaf)
+        return int(others[np.lexsort((-self.correlation[leaf, others], heights[others]))[0]])
+
+
+def dendrogram(
+    points: NDArray[np.floating],
+    types: NDArray[np.integer],
+    correlation: Literal["pearson", "spearman"] = "pearson",
+    method: Literal["complete", "average"] = "complete",
+) -> Dendrogram:
+    """Cluster types by the correlation distance 1 - r of their means.
+
+    Parameters
+    ----------
+    points
+        (cells, dimensions), for example principal components.
+    types
+        (cells,) the type of each cell, every number from 0 to the largest occurs.
+    correlation, method
+        Scanpy's ``cor_method`` and ``linkage_method``; its defaults are ours.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two types or dimensions.
+    """
+    counts = np.bincount(types)
+    if len(counts) < 2 or points.shape[1] < 2:
+        raise ValueError(f"a tree needs two types in two dimensions, got {len(counts)} in {points.shape[1]}")
+    means = np.zeros((len(counts), points.shape[1]))
+    np.add.at(means, types, points)
+    means /= counts[:, None]
+    if correlation == "spearman":
+        means = rankdata(means, axis=1)
+    r = np.clip(np.corrcoef(means), -1, 1)
+    distances = squareform(1 - r, checks=False)  # the diagonal is 0 up to rounding
+    return Dendrogram(linkage(distances, method), r)

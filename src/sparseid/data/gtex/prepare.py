@@ -1,0 +1,194 @@
+"""From a file of cells to what every run on it shares: smoothed expression of the genes in question, types, tree.
+
+The steps are those of TBR, section 4.1, in its order: smooth over all cells, choose types, cap their cells, cluster.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparseid.data.gtex.sources import SOURCES, STAND_IN, Source, stand_in_table
+from sparseid.data.places import data_folder, made_once
+from sparseid.errors import InputError
+from sparseid.streams import FIXED
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+    from sparseid.config.gtex import GtexConfig, MagicConfig
+    from sparseid.data.gtex.dendrogram import Dendrogram
+    from sparseid.data.gtex.tf_targets import Regulators
+
+VERSION = 1
+"""Raised when the steps change: what was prepared before is then made again."""
+
+KEYS = ("data.tf_targets", "data.tf_layout")
+
+DENDROGRAM_COMPONENTS = 50
+"""Principal components made where the file has none; scanpy's default."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Cells of the types used, at most `cap` of each.
+
+    Attributes
+    ----------
+    expression
+        (cells, genes) float32, smoothed.
+    genes
+        Names of its columns: candidates for latents first.
+    types
+        (types,) names; a type's number is that of its environment.
+    codes
+        (cells,) int64 the type of each cell.
+    population
+        (types,) cells of each type before the cap.
+    merges, correlation
+        As in :class:`sparseid.data.gtex.dendrogram.Dendrogram`.
+    """
+
+    expression: NDArray[np.float32]
+    genes: NDArray[np.str_]
+    types: NDArray[np.str_]
+    codes: NDArray[np.int64]
+    population: NDArray[np.int64]
+    merges: NDArray[np.float64]
+    correlation: NDArray[np.float64]
+
+    @property
+    def dendrogram(self) -> Dendrogram:
+        """The clustering of the types."""
+        from sparseid.data.gtex.dendrogram import Dendrogram
+
+        return Dendrogram(self.merges, self.correlation)
+
+
+def prepared(config: GtexConfig) -> Prepared:
+    """Return the prepared cells of a configuration, from the cache in the data folder where they are there.
+
+    Raises
+    ------
+    InputError
+        If the file or a setting cannot be used: see :mod:`sparseid.data.gtex.reader`.
+    """
+    source = SOURCES[config.source]
+    path = source.find(config.path)
+    table = regulators_of(config)
+
+    def make(target: Path) -> None:
+        made = prepare(path, source, config, table)
+        with target.open("wb") as file:
+            np.savez(file, **{field.name: getattr(made, field.name) for field in dataclasses.fields(made)})
+
+    cache = data_folder() / "cache" / "gtex" / f"prepared-{_fingerprint(path, config, table)}.npz"
+    with np.load(made_once(cache, make)) as arrays:
+        result = Prepared(**arrays)
+    _compare_with_paper(result, source)
+    return result
+
+
+def prepare(path: Path, source: Source, config: GtexConfig, table: Regulators | None) -> Prepared:
+    """Read and prepare the cells of a file; arguments and errors as :func:`prepared`."""
+    from sparseid.data.gtex.dendrogram import dendrogram
+    from sparseid.data.gtex.magic import principal_components
+    from sparseid.data.gtex.reader import NO_TYPE, gene_columns, read_cells
+
+    exclude = (*source.exclude, *config.exclude)
+    groupby = config.groupby or source.groupby
+    cells = read_cells(path, groupby, config.include_regex, exclude, source.matrix, source.counts)
+    latents = list(config.z_genes or source.latents)
+    expressed = np.diff(cells.expression.tocsc().indptr) > 0  # a gene that no cell has tells nothing
+    columns = gene_columns(cells.genes, latents, path, "data.z_genes")
+    if silent := [gene for gene, column in zip(latents, columns, strict=True) if not expressed[column]]:
+        raise InputError(f"no cell of {path} expresses {', '.join(silent)}: choose other genes", ("data.z_genes",))
+    inputs = _inputs({cells.genes[column] for column in np.flatnonzero(expressed)}, latents, source, table)
+    columns = np.concatenate([columns, gene_columns(cells.genes, inputs, path, "data.tf_targets")])
+    expression = _smoothed(cells.expression[:, expressed], (np.cumsum(expressed) - 1)[columns], config.magic)
+    capped = cap(cells.codes, config.cap)
+    clustered = capped if config.dendrogram == "after_cap" else np.flatnonzero(cells.codes != NO_TYPE)
+    points = cells.components
+    if points is None:
+        points = principal_components(cells.expression, DENDROGRAM_COMPONENTS, seed=0)
+    tree = dendrogram(points[clustered], cells.codes[clustered])
+    return Prepared(
+        expression=expression[capped].astype(np.float32),
+        genes=np.array([*latents, *inputs]),
+        types=np.array(cells.types),
+        codes=cells.codes[capped],
+        population=cells.population,
+        merges=tree.merges,
+        correlation=tree.correlation,
+    )
+
+
+def regulators_of(config: GtexConfig) -> Regulators | None:
+    """Return the table of transcription factors; None where the source's own inputs are used."""
+    from sparseid.data.gtex.tf_targets import read_tf_targets
+
+    if config.tf_targets:
+        return read_tf_targets(config.tf_targets, config.tf_layout)
+    return read_tf_targets(stand_in_table()) if config.source == STAND_IN else None
+
+
+def cap(codes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Return the cells that are kept, ascending: all of small types, a fixed random choice of large ones."""
+    kept = []
+    for number in range(codes.max() + 1):
+        cells = np.flatnonzero(codes == number)
+        kept.append(FIXED.numpy("gtex/cap", number).permutation(cells)[:most])
+    return np.sort(np.concatenate(kept))
+
+
+def _inputs(expressed: set[str], latents: list[str], source: Source, table: Regulators | None) -> list[str]:
+    """Return the genes that can be inputs: expressed factors of the candidates, the candidates themselves not."""
+    if table is None:
+        if not source.inputs:
+            text = "data.source=atlas needs a table of transcription factors and their targets: data.tf_targets=/path"
+            raise InputError(f"{text}\n  (hTFtarget as in the paper, or DoRothEA with data.tf_layout=dorothea)", KEYS)
+        return [gene for gene in source.inputs if gene not in latents]
+    if unknown := [gene for gene in latents if expressed.isdisjoint(table.get(gene, ()))]:
+        text = (
+            f"the table of transcription factors has no regulator, among the genes expressed, of {', '.join(unknown)}"
+        )
+        raise InputError(f"{text}: leave them out with data.z_genes=[...]", (*KEYS, "data.z_genes"))
+    factors = {factor for gene in latents for factor in table[gene]}
+    return sorted(factors & expressed - set(latents))
+
+
+def _smoothed(expression: sparse.csr_matrix, columns: NDArray[np.int64], settings: MagicConfig) -> NDArray[np.float64]:
+    from sparseid.data.gtex.magic import magic
+
+    try:
+        return magic(expression, columns, settings.knn, settings.decay, settings.t, settings.components)
+    except ValueError as error:
+        raise InputError(str(error), ("data.magic.knn",)) from error
+
+
+def _fingerprint(path: Path, config: GtexConfig, table: Regulators | None) -> str:
+    """Return what prepared cells depend on, as 16 hex digits; a file is known by its place, size and time."""
+    state = path.stat()
+    names = ("source", "groupby", "include_regex", "exclude", "cap", "z_genes", "dendrogram")
+    settings = [getattr(config, name) for name in names]
+    parts = [VERSION, str(path.resolve()), state.st_size, state.st_mtime_ns, settings, dataclasses.asdict(config.magic)]
+    text = json.dumps([parts, table if table is None else dict(table)], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _compare_with_paper(cells: Prepared, source: Source) -> None:
+    if source.expected and (found := (len(cells.types), len(cells.codes))) != source.expected:
+        warnings.warn(
+            f"the paper has {source.expected[0]} cell types and {source.expected[1]} cells, here are {found[0]} and "
+            f"{found[1]}: another column or filter may be meant (data.groupby, data.include_regex, data.exclude). "
+            f"Cells of each type: {', '.join(f'{t} {n}' for t, n in zip(cells.types, cells.population, strict=True))}",
+            stacklevel=3,
+        )

@@ -1,0 +1,57 @@
+"""Tables of transcription factors and the genes that they regulate; none comes with the project."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from sparseid.errors import InputError
+
+LAYOUTS = {"htftarget": ("TF", "target"), "dorothea": ("tf", "target")}
+"""The columns of factor and target in hTFtarget's and in DoRothEA's tables; others are ignored."""
+
+Regulators = Mapping[str, tuple[str, ...]]
+"""Target gene -> its transcription factors, sorted."""
+
+
+def read_tf_targets(path: Path | str, layout: str = "htftarget") -> Regulators:
+    """Read a table with a header, separated by tabs or commas, possibly gzipped.
+
+    Parameters
+    ----------
+    path
+        hTFtarget: the file ``TF-Target-information.txt`` (TF, target, tissue; one row per tissue). DoRothEA: its
+        ``entire_database`` or ``dorothea_hs`` written as text (tf, target and others).
+    layout
+        A key of :data:`LAYOUTS`.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, lacks a column or has no row.
+    """
+    wanted = LAYOUTS[layout]
+    try:
+        opener = gzip.open if Path(path).suffix == ".gz" else open
+        with opener(path, "rt", encoding="utf-8") as file:
+            separator = "\t" if "\t" in file.readline() else ","
+        table = pd.read_csv(path, sep=separator, dtype=str)
+    except (OSError, ValueError) as error:  # pandas' errors of parsing are ValueErrors, and so are those of decoding
+        raise InputError(f"cannot read the table of transcription factors {path}: {error}", KEYS) from error
+    if missing := [name for name in wanted if name not in table.columns]:
+        raise InputError(
+            f"{path} has no column {' or '.join(missing)}: data.tf_layout={layout} expects {', '.join(wanted)} in the "
+            f"first line, found {', '.join(map(str, table.columns[:8]))}",
+            KEYS,
+        )
+    pairs = table[list(wanted)].dropna().drop_duplicates()
+    if pairs.empty:
+        raise InputError(f"{path} has a header and no rows", KEYS)
+    factors = pairs.groupby(wanted[1])[wanted[0]]
+    return {str(target): tuple(sorted(of_target)) for target, of_target in factors}
+
+
+KEYS = ("data.tf_targets", "data.tf_layout")

@@ -1,0 +1,47 @@
+"""The tree of cell types against scanpy's dendrogram, and which type is closest to which."""
+
+import numpy as np
+import pytest
+from scipy.cluster.hierarchy import cophenet
+
+from sparseid.data.gtex.dendrogram import Dendrogram, dendrogram
+
+CASES = [
+    ("tbr_dendrogram_pbmc", "rep", "default", slice(None), {}),
+    ("tbr_dendrogram_pbmc", "rep", "n_pcs20", slice(20), {}),
+    ("tbr_dendrogram_small", "X", "complete_pearson", slice(None), {}),
+    ("tbr_dendrogram_small", "X", "average_spearman", slice(None), {"correlation": "spearman", "method": "average"}),
+]
+
+
+@pytest.mark.parametrize(("name", "points", "variant", "columns", "options"), CASES)
+def test_agrees_with_scanpy(fixture_arrays, name, points, variant, columns, options):
+    arrays = fixture_arrays(name)
+    found = dendrogram(arrays[points][:, columns], arrays["codes"], **options)
+    np.testing.assert_allclose(found.correlation, arrays[f"{variant}/correlation"], atol=2e-6)
+    merges = arrays[f"{variant}/linkage"]
+    np.testing.assert_array_equal(np.sort(found.merges[:, :2]), np.sort(merges[:, :2]))
+    np.testing.assert_allclose(found.merges[:, 2:], merges[:, 2:], atol=2e-6)
+    np.testing.assert_allclose(cophenet(found.merges), cophenet(merges), atol=2e-6)
+    np.testing.assert_array_equal(found.plot_order, arrays[f"{variant}/categories_idx_ordered"])
+
+
+def test_the_tree_has_the_types_as_leaves(fixture_arrays):
+    arrays = fixture_arrays("tbr_dendrogram_pbmc")
+    tree = dendrogram(arrays["rep"], arrays["codes"]).tree
+    assert (tree.nodes, tree.arcs, tree.root) == (19, 18, 18)
+    np.testing.assert_array_equal(tree.observed, np.arange(10))
+    np.testing.assert_array_equal(tree.leaves, np.arange(10))
+
+
+def test_closest_is_the_lowest_join_then_the_largest_correlation():
+    # (0 1) join first, then 2 joins both at the same height: correlation decides for 1
+    merges = np.array([[0, 1, 0.1, 2], [2, 4, 0.5, 3], [3, 5, 0.9, 4]])
+    correlation = np.array([[1, 0.9, 0.5, 0.2], [0.9, 1, 0.6, 0.1], [0.5, 0.6, 1, 0.3], [0.2, 0.1, 0.3, 1]])
+    tree = Dendrogram(merges, correlation)
+    assert [tree.closest(leaf) for leaf in range(4)] == [1, 0, 1, 2]
+
+
+def test_one_type_is_no_tree():
+    with pytest.raises(ValueError, match="two types"):
+        dendrogram(np.eye(4), np.zeros(4, int))

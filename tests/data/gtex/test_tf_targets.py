@@ -1,0 +1,55 @@
+"""Tables of transcription factors: both layouts, and what is said of others."""
+
+import gzip
+
+import pytest
+
+from sparseid.data.gtex.tf_targets import read_tf_targets
+from sparseid.errors import InputError
+
+
+def test_htftarget_counts_a_pair_once_whatever_the_tissues(table):
+    regulators = read_tf_targets(table)
+    assert regulators["C1orf43"] == ("TF0", "TF1", "TF2")
+    assert regulators["CHMP2A"] == ("NOT_MEASURED", "TF1", "TF2", "TF3")
+    assert regulators["OTHER"] == ("TF5",)
+    assert len(regulators) == 10
+
+
+@pytest.mark.parametrize("separator", ["\t", ","])
+@pytest.mark.parametrize("zipped", [True, False])
+def test_dorothea_with_other_columns(tmp_path, separator, zipped):
+    rows = [["tf", "confidence", "target", "mor"], ["SPI1", "D", "REEP5", "1"], ["FOS", "E", "REEP5", "-1"]]
+    text = "".join(separator.join(row) + "\n" for row in rows)
+    path = tmp_path / ("table.txt.gz" if zipped else "table.txt")
+    path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
+    assert read_tf_targets(path, "dorothea") == {"REEP5": ("FOS", "SPI1")}
+
+
+def test_a_wrong_header_names_the_columns_found_and_expected(tmp_path):
+    path = tmp_path / "table.tsv"
+    path.write_text("factor\ttarget\nA\tB\n")
+    with pytest.raises(InputError, match=r"no column TF: .*htftarget expects TF, target .*found factor, target"):
+        read_tf_targets(path)
+    path.write_text("A\tB\tblood\n")
+    with pytest.raises(InputError, match=r"no column tf or target: .*dorothea expects tf, target .*found A, B, blood"):
+        read_tf_targets(path, "dorothea")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"TF\ttarget\ttissue\n", "no rows"), (b"", "cannot read"), (b"TF\ttarget\n\xff\xfe\tB\n", "cannot read")],
+)
+def test_what_is_no_table_is_refused(tmp_path, content, message):
+    path = tmp_path / "table.tsv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        read_tf_targets(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"nothing\.tsv"):
+        read_tf_targets(tmp_path / "nothing.tsv")
+    (tmp_path / "no.gz").write_bytes(b"TF\ttarget\n")
+    with pytest.raises(InputError, match="cannot read"):
+        read_tf_targets(tmp_path / "no.gz")
