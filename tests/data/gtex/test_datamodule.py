@@ -132,3 +132,8 @@ def test_choices_and_held_out_types_that_are_none_are_refused(cells):
         cells(held_out={"index": 9})
     with pytest.raises(InputError, match=r"0 cell types .*none"):
         cells(held_out={"index": 0, "min_neighbour": 1000})
+
+
+def test_fewer_training_cells_than_a_batch_are_refused(adata, write, settings):
+    with pytest.raises(InputError, match="37 training cells do not fill a batch of 38"):
+        GtexData(settings(path=str(write(adata))), [0], 38)

@@ -63,13 +63,19 @@ class GtexData(EnvironmentData):
         self.cells = cells = prepared(config)
         self.latent_genes, self.input_genes = genes_of_choice(config, cells)
         self.full_tree = tree = cells.dendrogram.tree
-        self.splits = split_cells(cells.codes)
+        train, validation, test = split_cells(cells.codes)
         self.held_out = _held_out(config, cells)
         if self.held_out:
             tree, _ = without_environment(tree, self.held_out.type, config.held_out.contract)
-            unseen = cells.codes == self.held_out.type
-            train, validation, _ = (part[~unseen[part]] for part in self.splits)
-            self.splits = (train, validation, np.flatnonzero(unseen))
+            unseen, closest = (cells.codes == number for number in self.held_out)
+            train, validation, test = train[~unseen[train]], validation[~unseen[validation]], np.flatnonzero(unseen)
+        self.scaling = train  # all types that are seen, whichever are trained on: labels are the same for both methods
+        if self.held_out and config.held_out.train_on == "closest":
+            train, validation = train[closest[train]], validation[closest[validation]]
+        if len(train) < batch_size:
+            text = f"{len(train)} training cells do not fill a batch of {batch_size}: lower trainer.batch_size"
+            raise InputError(text, ("trainer.batch_size", "data.held_out.train_on"))
+        self.splits = (train, validation, test)
         self.unseen = str(cells.types[self.held_out.type]) if self.held_out else None
         self.note = SOURCES[config.source].note
         super().__init__(tree, seeds, batch_size, len(self.splits[2]))
@@ -80,15 +86,12 @@ class GtexData(EnvironmentData):
         x, z = self.values()
         labels = torch.from_numpy(np.stack([self.labels(z, seed) for seed in self.seeds]).astype(np.float32))
         inputs, latents, environments = torch.from_numpy(x), torch.from_numpy(z).float(), self.environments()
-        train, validation, test = self.splits
-        if self.held_out and self.config.held_out.train_on == "closest":
-            closest = self.cells.codes == self.held_out.closest
-            train, validation = train[closest[train]], validation[closest[validation]]
 
         def split(cells: NDArray[np.int64], with_latents: bool = False) -> EnvironmentSplit:
             shared = inputs[cells].repeat(len(self.seeds), 1, 1), labels[:, cells], environments[cells]
             return EnvironmentSplit(*shared, latents[cells].repeat(len(self.seeds), 1, 1) if with_latents else None)
 
+        train, validation, test = self.splits
         return split(train), split(validation), split(test, with_latents=True)
 
     def values(self) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
@@ -99,7 +102,7 @@ class GtexData(EnvironmentData):
             for genes in (self.input_genes, self.latent_genes)
         )
         if self.config.standardise == "train":
-            x, z = (scaled(values, self.splits[0]) for values in (x, z))
+            x, z = (scaled(values, self.scaling) for values in (x, z))
         return x.astype(np.float32), z
 
     def environments(self) -> torch.Tensor:
