@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import generator
+import stack
 import step
 import threshold
 from timing import OUT
@@ -10,7 +11,7 @@ from timing import OUT
 
 def main() -> None:
     """Run them one after the other."""
-    for benchmark in (generator, threshold, step):
+    for benchmark in (generator, threshold, step, stack):
         benchmark.main()
     print(f"written to {OUT}/")
 

@@ -36,8 +36,9 @@ def test_all_claims_hold_on_the_papers_own_numbers(sparling_rows):
                 rows.append(Row(**{**fields, "value": 0.0 if target.op == "<=" else target.value}))
     frame = newest(rows_frame(rows))
     for entry in ARTEFACTS.values():
-        for claim in entry.check_claims(frame):
-            assert claim.finding.outcome == "holds", claim
+        if entry.paper == "sparling":
+            for claim in entry.check_claims(frame):
+                assert claim.finding.outcome == "holds", claim
     assert len(CLAIMS) == 10
 
 

@@ -19,7 +19,6 @@ from sparseid.config.schema import (
 )
 from sparseid.errors import InputError
 
-
 DEEPEST_TREE = 12
 """Arcs from the root to a leaf: the incidence matrix of a deeper tree would fill gigabytes."""
 FEWEST_SAMPLES = 4
@@ -218,7 +217,7 @@ def _tree_simulation(run: RunConfig) -> Iterator[Problem]:
 def _tbr(run: RunConfig) -> Iterator[Problem]:
     method: TBRConfig = run.method
     yield from one_of(method, "method.", variant=("tbr", "baseline"), estimator=("joint", "two_stage"))
-    yield from one_of(method, "method.", latent_norm=("none", "batchnorm"), penalty=("l1", "prox_l1"))
+    yield from one_of(method, "method.", latent_norm=("none", "in_penalty", "batchnorm"), penalty=("l1", "prox_l1"))
     yield from between(method, "method.", 1, math.inf, "latents")
     yield from between(method, "method.", 0, math.inf, "slope", "root_weights_std", "penalty_weight")
     if not 0 < method.lr < math.inf:
@@ -228,8 +227,10 @@ def _tbr(run: RunConfig) -> Iterator[Problem]:
     if method.variant == "baseline" and method.estimator == "two_stage":
         text = "the baseline has no deltas to make sparse: method.estimator=two_stage needs method.variant=tbr"
         yield Problem(("method.variant", "method.estimator"), text)
-    if method.latent_norm == "batchnorm" and run.trainer.batch_size < 2:
-        text = "batch norm needs two samples or more: raise trainer.batch_size or write method.latent_norm=none"
+    if method.latent_norm != "none" and run.trainer.batch_size < 2:
+        text = (
+            "the scale of latents needs two samples or more: raise trainer.batch_size or write method.latent_norm=none"
+        )
         yield Problem(("trainer.batch_size", "method.latent_norm"), text)
     if run.trainer.devices > 1:
         text = "a stack is trained on one device: write trainer.devices=1"

@@ -130,7 +130,8 @@ class EnvironmentData(LightningDataModule):
 
     def train_dataloader(self) -> BatchStream[EnvironmentBatch]:
         """Return the training batches of an epoch, from the trainer's next step on."""
-        assert self.trainer is not None and self._batches is not None
+        assert self.trainer is not None
+        assert self._batches is not None
         trainer, batches = self.trainer, self._batches
         return BatchStream(self.training_batch, lambda: trainer.global_step, len(batches))
 

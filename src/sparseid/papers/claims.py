@@ -16,7 +16,7 @@ import pandas as pd
 
 Outcome = Literal["holds", "fails", "undecided"]
 SIGNIFICANT = 0.05
-FEWEST_DENSITIES = 4
+FEWEST_POINTS = 4
 """A rank correlation over fewer points says nothing."""
 
 
@@ -135,19 +135,21 @@ def significantly_above(upper: pd.Series, lower: pd.Series, what: str) -> Findin
     return Finding("holds" if p < SIGNIFICANT else "undecided", text, difference, p)
 
 
-def rank_trend(means: Mapping[int, float], n_seeds: int, holds: Callable[[float], bool], what: str) -> Finding:
-    """Check the Spearman correlation between the keys of `means` and the means."""
+def rank_trend(
+    means: Mapping[int, float], n_seeds: int, holds: Callable[[float], bool], what: str, points: str = "densities"
+) -> Finding:
+    """Check the Spearman correlation between the keys of `means`, in words `points`, and the means."""
     if not means:
         return not_measured(what)
-    if len(means) < FEWEST_DENSITIES:
-        return Finding("undecided", f"{what}: only {len(means)} densities")
+    if len(means) < FEWEST_POINTS:
+        return Finding("undecided", f"{what}: only {len(means)} {points}")
     values = np.array(list(means.values()))
     if np.ptp(values) == 0:
-        return Finding("undecided", f"{what} is {values[0]:.3g} at every density")
+        return Finding("undecided", f"{what} is {values[0]:.3g} for all {points}")
     from scipy.stats import spearmanr
 
     correlation = float(spearmanr(list(means), values).statistic)
-    text = f"{what}: rank correlation {correlation:.2f} over {len(means)} densities"
+    text = f"{what}: rank correlation {correlation:.2f} over {len(means)} {points}"
     return _decide(holds(correlation), text, correlation, n_seeds)
 
 

@@ -15,6 +15,8 @@ from sparseid.papers.rows import select
 from sparseid.papers.sparling import claims as sparling_claims
 from sparseid.papers.sparling import figures as sparling_figures
 from sparseid.papers.targets import Statement, Target, load_targets
+from sparseid.papers.tbr import claims as tbr_claims
+from sparseid.papers.tbr import figures as tbr_figures
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,13 +146,36 @@ ARTEFACTS: dict[str, Artefact] = {
             targets_of=("sparling/fig4",),
             draw=sparling_figures.errors_against_density,
         ),
+        Artefact(
+            id="tbr/fig4",
+            paper="tbr",
+            title="Figure 4: MCC and test MSE in simulation against S",
+            selects={"method": tbr_claims.METHODS, "S": tbr_claims.CHANGES},
+            cell=("method", "S"),
+            metrics=("mcc", "mse"),
+            targets_of=("tbr/fig4",),
+            draw=tbr_figures.curves_against_changes,
+        ),
+        Artefact(
+            id="tbr/table3",
+            paper="tbr",
+            title="Table 3: error of treatment effects at S = 1",
+            selects={
+                "method": tbr_claims.METHODS,
+                "S": (1,),
+                "environment": (*tbr_claims.ENVIRONMENTS, "pooled"),
+            },
+            cell=("environment", "method"),
+            metrics=("ate_mse",),
+            targets_of=("tbr/table3",),
+        ),
     )
 }
 """Artefact id -> artefact."""
 
-_CLAIMS = {"sparling": sparling_claims.CLAIMS}
+_CLAIMS = {"sparling": sparling_claims.CLAIMS, "tbr": tbr_claims.CLAIMS}
 _RUN_FIGURES: dict[str, Callable[[pd.DataFrame, Mapping[str, np.ndarray], Sequence[Target], str], dict[str, Figure]]]
-_RUN_FIGURES = {"sparling": sparling_figures.run_figures}
+_RUN_FIGURES = {"sparling": sparling_figures.run_figures, "tbr": tbr_figures.run_figures}
 
 
 def not_built(paper: str) -> list[str]:

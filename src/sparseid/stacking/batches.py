@@ -39,9 +39,7 @@ class StackedBatches:
     (2, torch.Size([2, 4]))
     """
 
-    def __init__(
-        self, seeds: Sequence[int], items: int, batch_size: int, device: torch.device | str = "cpu"
-    ) -> None:
+    def __init__(self, seeds: Sequence[int], items: int, batch_size: int, device: torch.device | str = "cpu") -> None:
         if items < batch_size:
             raise ValueError(f"{items} items do not fill a batch of {batch_size}")
         self.seeds, self.items, self.batch_size, self.device = list(seeds), items, batch_size, device

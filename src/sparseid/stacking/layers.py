@@ -20,16 +20,20 @@ class StackedLinear(nn.Module):
     generators
         One per member, each drawn from in turn. Weights and bias are uniform in +-1/sqrt(in_features), as in
         `torch.nn.Linear`.
+    bias
+        Whether there is one.
 
     Attributes
     ----------
     weight
         (members, in, out)
     bias
-        (members, 1, out)
+        (members, 1, out), or None.
     """
 
-    def __init__(self, in_features: int, out_features: int, generators: Sequence[torch.Generator]) -> None:
+    def __init__(
+        self, in_features: int, out_features: int, generators: Sequence[torch.Generator], bias: bool = True
+    ) -> None:
         super().__init__()
         bound = 1 / math.sqrt(in_features)
 
@@ -38,15 +42,20 @@ class StackedLinear(nn.Module):
             return nn.Parameter(torch.stack(drawn))
 
         self.weight = uniform(in_features, out_features)
-        self.bias = uniform(1, out_features)
+        self.bias = uniform(1, out_features) if bias else None
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Map (members, batch, in) to (members, batch, out)."""
+        if self.bias is None:
+            return torch.bmm(inputs, self.weight)
         return torch.baddbmm(self.bias, inputs, self.weight)
 
 
 def stacked_mlp(
-    sizes: Sequence[int], generators: Sequence[torch.Generator], activation: Callable[[], nn.Module]
+    sizes: Sequence[int],
+    generators: Sequence[torch.Generator],
+    activation: Callable[[], nn.Module],
+    last_bias: bool = True,
 ) -> nn.Sequential:
     """Return a multilayer perceptron per member: linear maps with an activation between each two of them.
 
@@ -58,10 +67,14 @@ def stacked_mlp(
         One per member.
     activation
         Makes the activation; one that works in place saves memory traffic, since a linear map does not need its output.
+    last_bias
+        Whether the last map has a bias. Before batch norm it must not: the norm takes it out again, its gradient is
+        nothing but rounding, and Adam would let it walk at random.
     """
     layers: list[nn.Module] = []
-    for inputs, outputs in pairwise(sizes):
-        layers += [StackedLinear(inputs, outputs, generators), activation()]
+    for place, (inputs, outputs) in enumerate(pairwise(sizes), start=2):
+        bias = last_bias or place < len(sizes)
+        layers += [StackedLinear(inputs, outputs, generators, bias), activation()]
     return nn.Sequential(*layers[:-1])
 
 

@@ -71,8 +71,10 @@ def measure(tested: Tested, seeds: Sequence[int], keys: dict[str, Key]) -> list[
         effects = ate_errors(tested.truth, tested.latents, tested.labels, tested.environments, chosen.tolist())
         for number, environment in enumerate(chosen, start=1):
             used = int(np.count_nonzero(tested.environments == environment))
-            for where in ({"environment": number}, {"environment": "pooled", "of_environment": number}):
-                values.append(("ate_mse", "squared coefficient", dict(where), effects[:, number - 1], used))
+            own: dict[str, Key] = {"environment": number}
+            pooled: dict[str, Key] = {"environment": "pooled", "of_environment": number}
+            for place in (own, pooled):
+                values.append(("ate_mse", "squared coefficient", place, effects[:, number - 1], used))
     return [
         Measurement(metric, float(value) if np.isfinite(error) else None, unit, n, keys | more, seed)
         for metric, unit, more, of_members, n in values

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from torch import Tensor
 
+TINY = 1e-12
+"""Added to a variance, so that the root of a constant latent's has a gradient."""
+
 
 def mean_squared_error(predictions: Tensor, labels: Tensor) -> Tensor:
     """Return (members,) the mean over the batch of the squared error; arguments (members, batch)."""
     return (predictions - labels).square().mean(dim=1)
 
 
-def l1_penalty(deltas: Tensor, weight: Tensor) -> Tensor:
-    """Return (members,) weight times the sum of absolute deltas.
+def l1_penalty(deltas: Tensor, weight: Tensor, scale: Tensor | None = None) -> Tensor:
+    """Return (members,) weight times the sum of absolute deltas, each in units of its latent where `scale` gives them.
 
     Parameters
     ----------
@@ -19,8 +22,17 @@ def l1_penalty(deltas: Tensor, weight: Tensor) -> Tensor:
         (members, arcs, latents)
     weight
         (members,) lambda.
+    scale
+        (members, latents) standard deviations of the latents. With them the penalty stays the same when a latent grows
+        and its weights shrink; without them it falls, and training inflates the latents for ever.
     """
-    return weight * deltas.abs().sum(dim=(1, 2))
+    absolute = deltas.abs().sum(dim=1)  # (members, latents)
+    return weight * (absolute if scale is None else absolute * scale).sum(dim=1)
+
+
+def latent_scale(latents: Tensor) -> Tensor:
+    """Return (members, latents) the standard deviations over the batch of latents (members, batch, latents)."""
+    return (latents.var(dim=1, correction=0) + TINY).sqrt()
 
 
 def soft_threshold(values: Tensor, threshold: Tensor) -> Tensor:

@@ -57,7 +57,8 @@ class TreeModel(nn.Module):
     ) -> None:
         super().__init__()
         members, latents = len(generators), sizes[-1]
-        self.encoder = stacked_mlp(sizes, generators, partial(nn.LeakyReLU, slope, inplace=slope > 0))
+        activation = partial(nn.LeakyReLU, slope, inplace=True)
+        self.encoder = stacked_mlp(sizes, generators, activation, last_bias=not batch_norm)
         self.norm = StackedBatchNorm(members, latents, BATCH_NORM_MOMENTUM) if batch_norm else nn.Identity()
         drawn = torch.stack([torch.randn(latents, generator=generator) for generator in generators])
         self.root_weights = nn.Parameter(root_weights_std * drawn)
@@ -80,10 +81,8 @@ class TreeModel(nn.Module):
     def predict(self, latents: Tensor, environments: Tensor) -> Tensor:
         """Return labels (members, batch) of latents (members, batch, latents) in environments (members, batch)."""
         if self.deltas is None:
-            weights = self.root_weights[:, None]
-        else:
-            weights = take(self.weights().contiguous(), environments)
-        return (latents * weights).sum(dim=-1)
+            return (latents * self.root_weights[:, None]).sum(dim=-1)
+        return (latents * take(self.weights().contiguous(), environments)).sum(dim=-1)
 
     def forward(self, inputs: Tensor, environments: Tensor) -> Tensor:
         """Return the labels (members, batch) predicted from inputs (members, batch, features)."""

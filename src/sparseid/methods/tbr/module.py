@@ -11,9 +11,9 @@ from pytorch_lightning import LightningModule
 from torch import Tensor
 
 from sparseid.data.batch import EnvironmentBatch
-from sparseid.measurements import Evaluation, Measurement
+from sparseid.measurements import Evaluation, Key, Measurement
 from sparseid.methods.tbr.evaluation import Tested, arrays_of, measure
-from sparseid.methods.tbr.losses import l1_penalty, mean_squared_error, soft_threshold
+from sparseid.methods.tbr.losses import l1_penalty, latent_scale, mean_squared_error, soft_threshold
 from sparseid.methods.tbr.model import TreeModel
 from sparseid.methods.tbr.rotation import (
     contrasts,
@@ -65,9 +65,9 @@ class TBRModule(LightningModule):
             batch_norm=method.latent_norm == "batchnorm",
             with_deltas=method.variant == "tbr",
         )
-        # the two-stage estimator leaves the penalty to its second stage
-        weight = 0.0 if method.estimator == "two_stage" else method.penalty_weight
-        self.register_buffer("penalty_weight", per_member(weight, len(data.seeds)), persistent=False)
+        self._fits_freely = method.estimator == "two_stage"  # the penalty is its second stage
+        self._scale: Tensor | None = None
+        self.register_buffer("penalty_weight", per_member(method.penalty_weight, len(data.seeds)), persistent=False)
         self.milestone: str | None = None
         self.progress_note = ""
         self.measurements: list[Measurement] = []
@@ -86,15 +86,20 @@ class TBRModule(LightningModule):
 
     def training_step(self, batch: EnvironmentBatch, batch_idx: int) -> Tensor:
         """Return the members' mean squared errors and penalties, summed over members."""
-        losses = mean_squared_error(self.model(batch.inputs, batch.environments), batch.labels)
-        if self.model.deltas is not None and self.method.penalty == "l1":
-            losses = losses + l1_penalty(self.model.deltas, self.penalty_weight)
+        latents = self.model.encode(batch.inputs)
+        losses = mean_squared_error(self.model.predict(latents, batch.environments), batch.labels)
+        if self.model.deltas is not None and not self._fits_freely:
+            scale = latent_scale(latents) if self.method.latent_norm == "in_penalty" else None
+            proximal = self.method.penalty == "prox_l1"  # the deltas' own part comes after Adam's step
+            deltas = self.model.deltas.detach() if proximal else self.model.deltas
+            losses = losses + l1_penalty(deltas, self.penalty_weight, scale)
+            self._scale = None if scale is None else scale.detach()
         return sum_of_members(losses)
 
     def optimizer_step(self, epoch: int, batch_idx: int, optimizer: Any, optimizer_closure: Any = None) -> None:
         """Make Adam's step, and the proximal one after it where the penalty asks for it."""
         super().optimizer_step(epoch, batch_idx, optimizer, optimizer_closure)
-        if self.model.deltas is not None and self.method.penalty == "prox_l1":
+        if self.model.deltas is not None and self.method.penalty == "prox_l1" and not self._fits_freely:
             self.shrink_deltas(optimizer)
 
     @torch.no_grad()
@@ -105,7 +110,10 @@ class TBRModule(LightningModule):
         group, state = optimizer.param_groups[0], optimizer.state[deltas]
         second = state["exp_avg_sq"] / (1 - group["betas"][1] ** state["step"])
         step = group["lr"] / (second.sqrt() + group["eps"])
-        deltas.copy_(soft_threshold(deltas, step * self.penalty_weight[:, None, None]))
+        weight = self.penalty_weight[:, None, None]
+        if self._scale is not None:
+            weight = weight * self._scale[:, None]
+        deltas.copy_(soft_threshold(deltas, step * weight))
 
     # validation
 
@@ -150,11 +158,10 @@ class TBRModule(LightningModule):
     def find_rotation(self) -> Tensor:
         """Return (members, k, k) the linear map of the latents that makes the deltas sparsest."""
         count = len(self.tree.observed)
-        moments = sum(
-            second_moments(self.model.encode(batch.inputs), batch.labels, batch.environments, count)
-            for batch in self.trainer.datamodule.train.chunks()  # type: ignore[attr-defined]
-        )
-        assert isinstance(moments, Tensor)
+        moments = torch.zeros(())
+        for batch in self.trainer.datamodule.train.chunks():  # type: ignore[attr-defined]
+            latents = self.model.encode(batch.inputs)
+            moments = moments.to(latents) + second_moments(latents, batch.labels, batch.environments, count)
         differences = contrasts(self.tree).to(moments) @ environment_weights(moments)
         return sparsest_basis(differences, pooled_covariance(moments), self.seeds).float()
 
@@ -173,7 +180,7 @@ class TBRModule(LightningModule):
         predictions, labels, latents, truth, environments = joined
         tested = Tested(predictions, labels, latents, truth, environments[0])
         self._batches = []
-        keys = {"latent_dim": self.true_latents, "learned_dim": self.method.latents}
+        keys: dict[str, Key] = {"latent_dim": self.true_latents, "learned_dim": self.method.latents}
         self.measurements = measure(tested, self.seeds, keys)
         self.arrays = arrays_of(tested)
         if self.model.deltas is not None:

@@ -62,8 +62,8 @@ def pooled_covariance(moments: Tensor) -> Tensor:
 def contrasts(tree: Tree) -> Tensor:
     """Return (rows, environments) the differences of weights that are sums of few arc deltas.
 
-    Of two observed environments with an arc between them: child less parent, the delta of the arc. Where no arc has both
-    its ends observed (leaves only): differences of sibling environments, the sum of two deltas.
+    Of two observed environments with an arc between them: child less parent, the delta of the arc. Where no arc has
+    both its ends observed (leaves only): differences of sibling environments, the sum of two deltas.
     """
     pairs = tree.observed_arcs
     if not len(pairs):
@@ -96,22 +96,19 @@ def sparsest_basis(differences: Tensor, covariance: Tensor, seeds: Sequence[int]
     -----
     The identity for a member whose numbers are not finite.
     """
-    differences, covariance = differences.double(), covariance.double()
+    with torch.inference_mode(False), torch.enable_grad():  # tests are made in inference mode, this takes gradients
+        return _sparsest_basis(differences.double().clone(), covariance.double().clone(), seeds, restarts)
+
+
+def _sparsest_basis(differences: Tensor, covariance: Tensor, seeds: Sequence[int], restarts: int) -> Tensor:
     members, k, _ = covariance.shape
-    device = covariance.device
     finite = torch.isfinite(differences).all(dim=(1, 2)) & torch.isfinite(covariance).all(dim=(1, 2))
-    eye = torch.eye(k, dtype=torch.float64, device=device)
-    differences = torch.where(finite[:, None, None], differences, 0.0)
-    covariance = torch.where(finite[:, None, None], covariance, eye)
-    drawn = [torch.randn(restarts, k, k, generator=g, dtype=torch.float64) for g in generators(seeds, "rotation")]
-    rotation = torch.linalg.qr(torch.stack(drawn).to(device))[0]  # (members, restarts, k, k)
-    values, vectors = torch.linalg.eigh(covariance)
-    values = values.clamp(min=torch.finfo(values.dtype).tiny)
-    whiten = (vectors / values.sqrt()[:, None]).transpose(1, 2)  # C^-1/2 up to a rotation
-    free = (rotation @ whiten[:, None]).requires_grad_()
-    adam = torch.optim.Adam([free], lr=LEARNING_RATE, fused=False, foreach=False)
+    eye = torch.eye(k, dtype=torch.float64, device=covariance.device)
+    rows = torch.where(finite[:, None, None], differences, 0.0)[:, None]
+    cov = torch.where(finite[:, None, None], covariance, eye)[:, None]
+    free = _whitening_rotations(cov, seeds, restarts).requires_grad_()
+    adam = torch.optim.Adam([free], lr=LEARNING_RATE)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(adam, STEPS)
-    cov, rows = covariance[:, None], differences[:, None]
 
     def basis() -> Tensor:
         variance = ((free @ cov) * free).sum(dim=-1, keepdim=True)
@@ -120,13 +117,21 @@ def sparsest_basis(differences: Tensor, covariance: Tensor, seeds: Sequence[int]
     def objective() -> Tensor:  # (members, restarts)
         return torch.linalg.solve(basis(), rows, left=False).abs().sum(dim=(-2, -1))
 
-    with torch.enable_grad():
-        for _ in range(STEPS):
-            adam.zero_grad()
-            objective().sum().backward()
-            adam.step()
-            schedule.step()
-    with torch.no_grad():
-        best = objective().nan_to_num(nan=torch.inf).argmin(dim=1)
-        chosen = basis()[torch.arange(members, device=device), best]
-        return torch.where(finite[:, None, None], chosen, eye)
+    for _ in range(STEPS):
+        adam.zero_grad()
+        objective().sum().backward()
+        adam.step()
+        schedule.step()
+    best = objective().detach().nan_to_num(nan=torch.inf).argmin(dim=1)
+    chosen = basis().detach()[torch.arange(members, device=eye.device), best]
+    return torch.where(finite[:, None, None], chosen, eye)
+
+
+def _whitening_rotations(covariance: Tensor, seeds: Sequence[int], restarts: int) -> Tensor:
+    """Return (members, restarts, k, k) random rotations of the whitened latents; covariance (members, 1, k, k)."""
+    k = covariance.shape[-1]
+    drawn = [torch.randn(restarts, k, k, generator=g, dtype=torch.float64) for g in generators(seeds, "rotation")]
+    rotation = torch.linalg.qr(torch.stack(drawn).to(covariance.device))[0]
+    values, vectors = torch.linalg.eigh(covariance)
+    values = values.clamp(min=torch.finfo(values.dtype).tiny)
+    return rotation @ (vectors / values.sqrt()[..., None, :]).transpose(-1, -2)

@@ -1,0 +1,164 @@
+"""TBR's curves against S, drawn from result rows, and the pictures of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from sparseid.papers.drawing import FAINT, INK, new_figure, tidy
+from sparseid.papers.names import written
+from sparseid.papers.rows import per_seed, values_of
+from sparseid.papers.targets import Target, load_targets
+from sparseid.papers.tbr.claims import METHODS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = {"tbr": "#1d4ed8", "baseline": "#c2410c"}
+MEMBERS_SHOWN = 5
+"""Seeds of a run whose correlations are drawn."""
+ARCS_SHOWN = 60
+
+
+def curves_against_changes(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw figure 4: MCC and test MSE of both methods against S, a dot per seed, the mean with its spread.
+
+    Parameters
+    ----------
+    rows
+        Rows of one scale, newest of each cell and seed.
+    targets
+        Numbers of the artefact; those that are printed stand hollow beside ours.
+    scale
+        Scale of `rows`; written into the legend.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    figure, grid = new_figure(9.0, 3.4, columns=2)
+    for axes, metric, title in zip(grid[0], ("mcc", "mse"), ("(a) MCC", "(b) test MSE"), strict=True):
+        tidy(axes)
+        for place, method in zip((-0.06, 0.06), METHODS, strict=True):
+            _curve(axes, rows, metric, method, place)
+            _paper_points(axes, targets, metric, method, 3 * place)
+        axes.set_title(title, fontsize=10, color=INK)
+        axes.set_xlabel("S, weights that change along an arc", fontsize=9)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_ylim(bottom=0)
+    spread = load_targets("tbr").convention.interval_words
+    handles = [*(_line(COLOURS[method]) for method in METHODS), _hollow_marker()]
+    names = [f"{written(method)}, scale={scale}" for method in METHODS]
+    paper = "paper" if scale == "paper" else "paper (other scale)"
+    figure.legend(
+        handles, [*names, f"{paper}, where printed"], title=f"dots: seeds; band: {spread}", title_fontsize=8,
+        loc="outside lower center", ncols=3, fontsize=8.5, frameon=False,
+    )  # fmt: skip
+    return figure
+
+
+def run_figures(
+    rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], targets: Sequence[Target], scale: str
+) -> dict[str, Figure]:
+    """Draw the pictures of one run by file name: ``correlations`` of true and learned latents, ``deltas``.
+
+    Parameters
+    ----------
+    rows
+        The run's rows.
+    arrays
+        What the run saved in ``arrays.npz``; a picture whose arrays are absent is left out.
+    targets, scale
+        Not used.
+    """
+    seeds = list(dict.fromkeys(rows["seed"]))
+    drawn = {}
+    if "correlation" in arrays:
+        drawn["correlations"] = correlations(arrays["correlation"], arrays["permutation"], seeds)
+    if "deltas" in arrays:
+        drawn["deltas"] = deltas_of_arcs(arrays["deltas"][0], seeds[0] if seeds else 0)
+    return drawn
+
+
+def correlations(correlation: np.ndarray, permutation: np.ndarray, seeds: Sequence[int]) -> Figure:
+    """Draw the absolute correlations of true (rows) and learned latents (columns) of the first seeds.
+
+    Columns are in the order of the best matching: the diagonal is what the MCC averages.
+
+    Parameters
+    ----------
+    correlation
+        (members, k, k)
+    permutation
+        (members, k) the learned latent matched with each true one.
+    seeds
+        One per member.
+    """
+    shown = min(len(correlation), MEMBERS_SHOWN)
+    figure, grid = new_figure(2.1 * shown + 0.5, 2.5, columns=shown)
+    for member, axes in enumerate(grid[0]):
+        matched = np.abs(correlation[member][:, permutation[member]])
+        axes.imshow(matched, vmin=0, vmax=1, cmap="Blues")
+        for (row, column), value in np.ndenumerate(matched):
+            colour = "white" if value > 0.6 else INK
+            axes.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=6.5, color=colour)
+        seed = f"seed {seeds[member]}, " if member < len(seeds) else ""
+        axes.set_title(f"{seed}MCC {np.mean(np.diagonal(matched)):.3f}", fontsize=8.5, color=INK)
+        axes.set(xticks=[], yticks=[])
+    grid[0, 0].set_ylabel("true latent", fontsize=8.5)
+    figure.supxlabel("learned latent, matched", fontsize=8.5)
+    return figure
+
+
+def deltas_of_arcs(deltas: np.ndarray, seed: int) -> Figure:
+    """Draw the learned changes (arcs, k) of the weights along the first arcs, counted from the root."""
+    shown = deltas[:ARCS_SHOWN].T
+    largest = max(float(np.abs(shown).max(initial=0.0)), 1e-12) if np.isfinite(shown).all() else 1.0
+    figure, grid = new_figure(8.5, 1.9)
+    axes = grid[0, 0]
+    picture = axes.imshow(shown, cmap="RdBu", vmin=-largest, vmax=largest, aspect="auto")
+    axes.set_xlabel(f"arc, the first {shown.shape[1]} from the root (seed {seed})", fontsize=8.5)
+    axes.set_ylabel("learned latent", fontsize=8.5)
+    axes.set_yticks(range(len(shown)))
+    axes.tick_params(labelsize=7.5)
+    figure.colorbar(picture, ax=axes, label="change of its weight")
+    return figure
+
+
+def _curve(axes: Axes, rows: pd.DataFrame, metric: str, method: str, place: float) -> None:
+    of_method = rows[[keys.get("method") == method for keys in rows["keys"]]]
+    measured = {int(s): per_seed(of_method, metric, S=s) for s in values_of(of_method, "S")}
+    measured = {s: values for s, values in measured.items() if len(values)}
+    if not measured:
+        return
+    convention = load_targets("tbr").convention
+    summaries = [convention.summarise_values(values) for values in measured.values()]
+    colour, places = COLOURS[method], [s + place for s in measured]
+    axes.plot(places, [summary.centre for summary in summaries], color=colour, linewidth=2, marker="o", markersize=3)
+    low, high = ([getattr(summary, end) for summary in summaries] for end in ("low", "high"))
+    axes.fill_between(places, low, high, color=colour, alpha=0.15, linewidth=0)
+    for at, values in zip(places, measured.values(), strict=True):
+        axes.scatter(np.full(len(values), at), values, s=8, color=colour, alpha=0.5, linewidth=0)
+
+
+def _paper_points(axes: Axes, targets: Sequence[Target], metric: str, method: str, place: float) -> None:
+    for target in targets:
+        if (target.metric, target.keys.get("method")) == (metric, method) and target.value is not None:
+            x = float(target.keys["S"]) + place
+            if target.interval:
+                axes.vlines(x, *target.interval, color=COLOURS[method], linewidth=1.2)
+            axes.scatter(x, target.value, s=26, facecolor="white", edgecolor=COLOURS[method], zorder=3)
+
+
+def _line(colour: str):  # type: ignore[no-untyped-def]
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=colour, linewidth=2)
+
+
+def _hollow_marker():  # type: ignore[no-untyped-def]
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], linestyle="", marker="o", markersize=5, markerfacecolor="white", markeredgecolor=FAINT)

@@ -1,0 +1,201 @@
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from sparseid.methods.tbr.module import TBRModule
+from sparseid.training.build import build_data, build_module
+from sparseid.training.checkpoints import load
+from sparseid.training.errors import RunDiverged
+from sparseid.training.rows import read_rows
+from sparseid.training.run import execute
+
+
+def numbers(folder: Path, seed=None):
+    """Rows of a run without what passes, of one seed or all."""
+    return {
+        (row.seed, row.metric, *sorted(map(str, row.keys.items()))): row.value
+        for row in read_rows(folder / "result.json")
+        if seed in (None, row.seed)
+    }
+
+
+def curve(folder: Path, seed: int):
+    lines = (folder / "metrics.csv").read_text().splitlines()
+    return [line for line in lines if f"seed{seed}," in line]
+
+
+def deltas(folder: Path):
+    return load(folder / "checkpoints" / "last.ckpt")["state_dict"].get("model.deltas")
+
+
+@pytest.fixture
+def batch(config):
+    """The first training batch of a smoke run, with its module."""
+    cfg = config("method.latent_norm=none")
+    data = build_data(cfg)
+    data.setup()
+    return data.training_batch(0), build_module(cfg, data)
+
+
+def test_loss_is_the_sum_of_the_members_errors_and_penalties(batch):
+    batch, module = batch
+    module.model.deltas.data = torch.randn(module.model.deltas.shape, generator=torch.Generator().manual_seed(0))
+    expected = 0.0
+    for member in range(2):
+        latents = module.model.encoder(batch.inputs)[member]
+        weights = module.model.weights()[member, batch.environments[member]]
+        expected += ((latents * weights).sum(dim=1) - batch.labels[member]).square().mean()
+        expected += 0.001 * module.model.deltas[member].abs().sum()
+    torch.testing.assert_close(module.training_step(batch, 0), expected)
+
+
+def test_with_a_proximal_step_the_deltas_have_no_gradient_from_the_penalty(batch):
+    batch, module = batch
+    module.model.deltas.data += 1
+    gradients = {}
+    for penalty in ("prox_l1", "l1"):
+        module.method.penalty = penalty
+        module.zero_grad()
+        module.training_step(batch, 0).backward()
+        gradients[penalty] = module.model.deltas.grad
+    difference = gradients["l1"] - gradients["prox_l1"]
+    torch.testing.assert_close(difference, torch.full_like(difference, 0.001), rtol=0, atol=1e-6)
+
+
+def test_in_the_penalty_the_latents_scale_makes_up_for_that_of_the_weights(batch):
+    batch, module = batch
+    module.method.latent_norm = "in_penalty"
+    model = module.model
+    model.deltas.data = torch.randn(model.deltas.shape, generator=torch.Generator().manual_seed(0))
+
+    def losses():
+        found = {}
+        for module.method.latent_norm in ("in_penalty", "none"):
+            found[module.method.latent_norm] = module.training_step(batch, 0).item()
+        return found
+
+    before = losses()
+    for parameter in (model.encoder[-1].weight, model.encoder[-1].bias):
+        parameter.data *= 3
+    for parameter in (model.root_weights, model.deltas):
+        parameter.data /= 3
+    after = losses()
+    assert after["in_penalty"] == pytest.approx(before["in_penalty"], rel=1e-5)
+    assert after["none"] < before["none"] - 0.01  # the same fit, for less
+
+
+def test_a_member_has_the_numbers_it_has_alone(config):
+    stack = execute(config("seeds=[3,0,7]"))
+    for alone, seed in ((execute(config("seeds=[0]")), 0), (execute(config("seeds=[]", "seed=7")), 7)):
+        together = numbers(stack, seed)
+        single = numbers(alone)
+        assert list(together) == list(single)
+        assert len(single) == 2 + 2 * 10
+        np.testing.assert_allclose(list(together.values()), list(single.values()), rtol=1e-5)
+
+
+def test_every_member_has_a_validation_curve(config):
+    folder = execute(config("seeds=[3,0]"))
+    for seed in (3, 0):
+        values = [float(line.split(",")[3]) for line in curve(folder, seed)]
+        assert len(values) == 6  # epochs
+        assert values[-1] < values[0]
+
+
+@pytest.mark.parametrize(
+    ("step", "changes"),
+    [(7, ()), (20, ()), (41, ()), (4, ("method.penalty=prox_l1",)), (20, ("method.latent_norm=batchnorm",))],
+)
+def test_an_interrupted_run_ends_bit_for_bit_like_one_never_interrupted(config, monkeypatch, step, changes):
+    class Killed(BaseException):
+        pass
+
+    undisturbed = execute(config(*changes, f"outputs={config().outputs}/a"))
+    training_step = TBRModule.training_step
+
+    def killed(self, batch, batch_idx):
+        if self.global_step == step:
+            raise Killed
+        return training_step(self, batch, batch_idx)
+
+    run = config(*changes, f"outputs={config().outputs}/b", "trainer.save_every_s=0")
+    with monkeypatch.context() as patch:
+        patch.setattr(TBRModule, "training_step", killed)
+        with pytest.raises(Killed):
+            execute(run)
+    resumed = execute(run)
+    assert numbers(resumed) == numbers(undisturbed)
+    assert (resumed / "metrics.csv").read_text() == (undisturbed / "metrics.csv").read_text()
+    first, second = (load(folder / "checkpoints" / "last.ckpt")["state_dict"] for folder in (undisturbed, resumed))
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_the_proximal_step_gives_exact_zeros_and_the_gradient_none(config):
+    weight = "method.penalty_weight=0.2"
+    plain, proximal = (deltas(execute(config(weight, f"method.penalty={kind}"))) for kind in ("l1", "prox_l1"))
+    assert (plain != 0).all()
+    assert 0.2 < (proximal == 0).double().mean() < 1
+    assert (proximal != 0).any()
+    assert not deltas(execute(config("method.penalty_weight=10", "method.penalty=prox_l1"))).any()
+
+
+def test_the_proximal_step_is_lr_times_lambda_over_adams_denominator(batch):
+    batch, module = batch
+    module.model.deltas.data += 0.3
+    adam = module.configure_optimizers()
+    for _ in range(2):
+        adam.zero_grad()
+        module.training_step(batch, 0).backward()
+        adam.step()
+    before = module.model.deltas.detach().clone()
+    module.shrink_deltas(adam)
+    second = adam.state[module.model.deltas]["exp_avg_sq"] / (1 - 0.999**2)
+    threshold = 1e-3 * 1e-3 / (second.sqrt() + 1e-8)
+    expected = before.sign() * (before.abs() - threshold).clamp(min=0)
+    torch.testing.assert_close(module.model.deltas.detach(), expected)
+
+
+def test_the_baseline_has_no_deltas(config):
+    folder = execute(config("method.variant=baseline"))
+    assert deltas(folder) is None
+    weights = np.load(folder / "arrays.npz")["weights"]
+    assert (weights == weights[:, :1]).all()
+    assert {row.keys["method"] for row in read_rows(folder / "result.json")} == {"baseline"}
+
+
+def test_one_member_that_diverges_stops_no_other(config, monkeypatch, capsys):
+    def poisoned(self, batch, batch_idx):
+        if self.global_step == 10:
+            self.model.root_weights.data[0] = math.nan
+        return training_step(self, batch, batch_idx)
+
+    undisturbed = numbers(execute(config("seeds=[0,1]", f"outputs={config().outputs}/a")), 1)
+    training_step = TBRModule.training_step
+    monkeypatch.setattr(TBRModule, "training_step", poisoned)
+    folder = execute(config("seeds=[0,1]", f"outputs={config().outputs}/b"))
+    assert set(numbers(folder, 0).values()) == {None}
+    assert len(numbers(folder, 0)) == len(undisturbed)
+    assert numbers(folder, 1) == undisturbed
+    assert "nothing could be measured of seed 0" in capsys.readouterr().out
+    with pytest.raises(RunDiverged):
+        execute(config("seeds=[0]", f"outputs={config().outputs}/c"))
+
+
+def test_two_stages_disentangle(config):
+    """The oracle on a small problem: 62 environments, 500 samples of each."""
+    size = ("data.depth=5", "data.samples=500", "method.hidden=[256,64]", "trainer.batch_size=64", "seeds=[0,1]")
+    folder = execute(config(*size, "trainer.max_samples=309760", "method.estimator=two_stage"))  # 20 epochs
+    rows = read_rows(folder / "result.json")
+    assert {row.keys["method"] for row in rows} == {"tbr_two_stage"}
+    assert np.mean([row.value for row in rows if row.metric == "mcc"]) >= 0.95
+    assert deltas(folder).abs().sum() > 0
+
+
+def test_other_than_the_true_number_of_latents_only_the_error_is_measured(config):
+    rows = read_rows(execute(config("method.latents=3")) / "result.json")
+    assert {row.metric for row in rows} == {"mse"}
+    assert rows[0].keys == {"domain": "treesimulation", "method": "tbr", "S": 1, "latent_dim": 5, "learned_dim": 3}
+    assert [row.seed for row in rows] == [0, 1]
