@@ -1,15 +1,17 @@
 """scale=paper is the published setting, number by number."""
 
 import functools
+import itertools
 from pathlib import Path
 
 import pytest
 import yaml
 
 import sparseid.papers.sparling
+import sparseid.papers.tbr
 from sparseid.config.choices import dotted_keys
 from sparseid.config.compose import compose
-from sparseid.config.schema import DigitCircleConfig, SparlingConfig
+from sparseid.config.schema import DigitCircleConfig, SparlingConfig, TBRConfig, TreeSimulationConfig
 from sparseid.config.sweep import plan
 
 PUBLISHED = yaml.safe_load((Path(sparseid.papers.sparling.__file__).parent / "published.yaml").read_text())
@@ -57,3 +59,27 @@ def test_figure_3_runs_the_published_seeds_with_the_published_setting(paper):
     assert [cell.run.seed for cell in cells] == PUBLISHED["seeds"]["value"]
     for cell in cells:
         assert (cell.run.method, cell.run.data, cell.run.trainer) == (paper.method, paper.data, paper.trainer)
+
+
+TBR = yaml.safe_load((Path(sparseid.papers.tbr.__file__).parent / "published.yaml").read_text())
+
+
+def test_every_cell_of_tbr_figure_4_has_the_published_setting():
+    cells = plan(["experiment=tbr/fig4", "scale=paper"]).cells
+    swept = {key: entry["value"] for key, entry in TBR["sweep"].items()}
+    assert [tuple(value_of(cell.run, key) for key in swept) for cell in cells] == list(
+        itertools.product(*swept.values())
+    )
+    for cell in cells:
+        assert cell.run.seeds == TBR["seeds"]["value"]
+        for key, entry in TBR["settings"].items():
+            value = value_of(cell.run, key)
+            assert (value, type(value)) == (entry["value"], type(entry["value"])), key
+            assert entry["source"]
+
+
+def test_no_setting_of_tbr_and_its_data_is_left_out():
+    keys = {*dotted_keys(TBRConfig, "method."), *dotted_keys(TreeSimulationConfig, "data.")}
+    assert keys - {"method.name", "data.name"} == {
+        key for key in (*TBR["settings"], *TBR["sweep"]) if not key.startswith("trainer.")
+    }

@@ -18,9 +18,10 @@ from sparseid.launching.estimate import Cost, WholeRun
 from sparseid.launching.main import main
 from sparseid.launching.plan import plan_artefacts, plan_command, total, without_measured
 from sparseid.launching.plan_view import as_json, hours_text, left_text, print_workload, states_text
-from sparseid.training.rows import write_rows
+from sparseid.training.rows import Row, write_rows
 
 SMALL = "experiment=digitcircle", "scale=small"
+KEPT = Row("r", "tbr", "smoke", "", {}, 0, "mse", 1.0, "", 1, "a" * 40, False, "cpu", "2026-05-01T10:00:00+00:00")
 CPU = ["trainer=cpu"]
 
 
@@ -47,6 +48,24 @@ def keep(tmp_path, config, sparling_rows, monkeypatch):
     return make
 
 
+STACK = "experiment=tbr/fig4", "scale=smoke", "hydra.mode=RUN", "data.S=1"
+
+
+def test_a_stack_counts_as_measured_only_with_the_rows_of_all_its_seeds(tmp_path, config, monkeypatch):
+    run = config(*STACK, "seeds=[0,1,2]")
+    commands = [*STACK, "seeds=[0,1,2]", f"outputs={tmp_path}", "trainer=cpu"]
+
+    def states(*seeds):
+        rows = {("smoke", recipe_hash(run), seed): KEPT for seed in seeds}
+        monkeypatch.setattr(plan, "measured", lambda: rows)
+        [planned] = plan_command(commands).artefacts[0].runs
+        left = without_measured(sweep.plan(commands)).cells
+        return planned.state, len(left)
+
+    assert states(0, 1) == ("planned", 1)
+    assert states(0, 1, 2, 5) == ("measured", 0)
+
+
 def by_id(workload):
     return {artefact.id: artefact for artefact in workload.artefacts}
 
@@ -59,8 +78,9 @@ def test_every_artefact_of_the_five_papers_is_listed(tmp_path):
         artefacts
     )
     assert artefacts["sparling/fig3"].problem == ""
-    assert artefacts["tbr/table3"].problem == "no preset yet"
-    assert artefacts["tbr/table3"].title == "Error of treatment effects, S = 1"
+    assert artefacts["tbr/table3"].problem == ""
+    assert artefacts["tbr/runtime"].problem == "no preset yet"
+    assert artefacts["tbr/runtime"].title == "Run time (App. A.4)"
 
 
 def test_shared_runs_are_counted_once(tmp_path):
@@ -68,10 +88,13 @@ def test_shared_runs_are_counted_once(tmp_path):
     artefacts = by_id(workload)
     assert [len(artefacts[name].runs) for name in ("digitcircle", "sparling/fig3", "sparling/fig4")] == [1, 5, 5]
     assert total(artefacts["sparling/fig4"].runs).seconds == pytest.approx(5 * 3600)
-    everything = total(workload.runs().values())
-    assert (everything.runs, everything.seconds, everything.unknown) == (5, pytest.approx(5 * 3600), 0)
-    assert total(workload.runs("sparling").values()) == everything
-    assert total(workload.runs("tbr").values()).runs == 0
+    sparling = total(workload.runs("sparling").values())
+    assert (sparling.runs, sparling.seconds, sparling.unknown) == (5, pytest.approx(5 * 3600), 0)
+    figure, table = (set(artefacts[name].runs) for name in ("tbr/fig4", "tbr/table3"))
+    assert {run.name for run in table} < {run.name for run in figure}
+    papers = [total(workload.runs(paper).values()).runs for paper in workload.papers()]
+    assert total(workload.runs().values()).runs == sum(papers)
+    assert total(workload.runs("regcl").values()).runs == 0
 
 
 @pytest.mark.parametrize("state", ["planned", "running", "failed", "preempted"])
@@ -182,7 +205,8 @@ def test_json(tmp_path, pretend):
     assert Path(done["folder"]).name == fig3["runs"][0]
     assert (planned["hours_left"], planned["at_most"], planned["basis"]) == (1.0, False, "1 whole run on cpu")
     wanted = {"runs": 5, "finished": 1, "states": {"done": 1, "planned": 4}, "hours_left": 4.0, "at_most": False}
-    assert found["total"] == found["papers"]["sparling"] == {**wanted, "unknown": 0}
+    assert found["papers"]["sparling"] == {**wanted, "unknown": 0}
+    assert found["total"]["runs"] == sum(paper["runs"] for paper in found["papers"].values())
 
 
 def test_table_lists_short_sweeps_and_folds_long_ones(tmp_path, capsys, pretend):
@@ -191,8 +215,9 @@ def test_table_lists_short_sweeps_and_folds_long_ones(tmp_path, capsys, pretend)
     shown = capsys.readouterr().out
     assert shown.count("digitcircle-sparling_mt-seed4-") == 2  # fig3 and fig4
     assert "aaaaaaaa, local changes" in shown
-    assert "tbr/fig8, tbr/runtime: no preset yet" in shown
-    assert re.fullmatch(r" +1 of 5 done: 1 done, 4 planned +4\.0 h", shown.partition("all papers")[2].splitlines()[0])
+    assert re.search(r"tbr/fig8,\s+tbr/runtime: no preset yet", shown)
+    whole = shown.partition("all papers")[2].splitlines()[0]
+    assert re.fullmatch(r" +1 of \d+ done: 1 done, \d+ planned +4\.0 h \+ \d+ unknown", whole)
     assert "\x1b" not in shown
 
     long = plan_command(["experiment=sparling/fig3", "seed=range(20)", *CPU, f"outputs={tmp_path}"])

@@ -10,7 +10,7 @@ import pandas as pd
 
 from sparseid.papers.drawing import FAINT, INK, new_figure, tidy
 from sparseid.papers.names import written
-from sparseid.papers.rows import per_seed, values_of
+from sparseid.papers.rows import per_seed, select, values_of
 from sparseid.papers.targets import Target, load_targets
 from sparseid.papers.tbr.claims import METHODS
 
@@ -128,7 +128,7 @@ def deltas_of_arcs(deltas: np.ndarray, seed: int) -> Figure:
 
 
 def _curve(axes: Axes, rows: pd.DataFrame, metric: str, method: str, place: float) -> None:
-    of_method = rows[[keys.get("method") == method for keys in rows["keys"]]]
+    of_method = select(rows, {"method": (method,)})
     measured = {int(s): per_seed(of_method, metric, S=s) for s in values_of(of_method, "S")}
     measured = {s: values for s, values in measured.items() if len(values)}
     if not measured:

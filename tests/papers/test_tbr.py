@@ -1,0 +1,132 @@
+"""TBR's artefacts: claims, table and figures on rows like those of its runs."""
+
+import numpy as np
+import pytest
+
+from sparseid.papers.presets import preset_recipes, preset_runs
+from sparseid.papers.registry import artefact, run_figures
+from sparseid.papers.targets import load_targets
+from sparseid.papers.tbr.claims import CLAIMS
+from sparseid.reporting.aggregate import cells
+from sparseid.reporting.collect import newest, rows_frame
+from sparseid.training.rows import Row
+
+BASE = {"run": "r", "paper": "tbr", "scale": "small", "unit": "", "n": 9, "commit": "a" * 40, "dirty": False}
+BASE |= {"device": "cpu", "written": "2026-05-01T10:00:00+00:00"}
+MCC = {"tbr": [0.5, 0.98, 0.9, 0.8, 0.7, 0.6], "baseline": [0.5, 0.55, 0.5, 0.5, 0.45, 0.4]}
+MSE = {"tbr": [0.09, 0.1, 0.12, 0.15, 0.2, 0.3], "baseline": [0.09, 1.0, 2.0, 3.0, 4.0, 5.0]}
+EFFECT = {"tbr": 0.05, "baseline": 1.5}
+
+
+def rows(seeds=3, changes=range(6), mcc=MCC, mse=MSE, effect=EFFECT):
+    """Rows as the paper's curves would give them, seed by seed a little different."""
+    recipe = next(iter(preset_recipes("tbr/fig4", "small")))
+    made = []
+
+    def add(keys, seed, metric, value):
+        made.append(Row(keys=keys, seed=seed, metric=metric, value=value, recipe=recipe, **BASE))
+
+    for seed in range(seeds):
+        for method in ("tbr", "baseline"):
+            for s in changes:
+                keys = {"domain": "treesimulation", "method": method, "S": s, "latent_dim": 5, "learned_dim": 5}
+                add(keys, seed, "mcc", mcc[method][s] - 0.001 * seed * (1 + (method == "tbr")))
+                add(keys, seed, "mse", mse[method][s] + 0.001 * seed)
+            for environment in range(1, 11):
+                keys = {"domain": "treesimulation", "method": method, "S": 1}
+                value = effect[method] * (1 + 0.1 * environment) + 0.01 * seed
+                add(keys | {"environment": environment}, seed, "ate_mse", value)
+                add(keys | {"environment": "pooled", "of_environment": environment}, seed, "ate_mse", value)
+    return newest(rows_frame(made))
+
+
+def outcomes(frame):
+    return {name: check(frame).outcome for name, check in CLAIMS.items()}
+
+
+def test_claims_hold_on_rows_like_the_papers_curves():
+    assert set(outcomes(rows()).values()) == {"holds"}
+
+
+def test_claims_fail_where_both_methods_are_alike():
+    alike = rows(mcc=dict.fromkeys(MCC, MCC["baseline"]), mse=dict.fromkeys(MSE, MSE["baseline"]),
+                 effect=dict.fromkeys(EFFECT, 1.0))  # fmt: skip
+    found = outcomes(alike)
+    assert found["tbr-fig4-near_perfect_S1"] == "fails"
+    assert found["tbr-fig4-robust"] == "fails"
+    assert found["tbr-fig4-mse_baseline_degrades"] == "fails"
+    assert found["tbr-fig4-entangled_S0"] == "holds"
+    assert found["tbr-table3-pooled"] == "fails"
+
+
+def test_claims_without_rows_are_undecided():
+    for check in CLAIMS.values():
+        finding = check(rows_frame([]))
+        assert (finding.outcome, finding.measured) == ("undecided", False)
+
+
+def test_missing_values_of_s_leave_the_claims_over_all_of_them_undecided():
+    found = outcomes(rows(changes=(0, 1, 3, 5)))
+    assert found["tbr-fig4-robust"] == found["tbr-fig4-peak_S1"] == "undecided"
+    assert found["tbr-fig4-mse_baseline_degrades"] == "holds"
+
+
+def test_table_3_sums_up_seeds_and_its_pooled_row_seeds_and_environments():
+    table = {
+        (cell.keys["environment"], cell.keys["method"]): cell for cell in cells(artefact("tbr/table3"), rows(), "small")
+    }
+    assert len(table) == 22
+    assert next(iter(table)) == (1, "tbr")
+    assert list(table)[-1] == ("pooled", "baseline")
+    single, pooled = table[3, "tbr"].ours, table["pooled", "tbr"].ours
+    assert (single.n, pooled.n) == (3, 30)
+    assert single.centre == pytest.approx(0.05 * 1.3 + 0.01)
+    assert pooled.centre == pytest.approx(0.05 * 1.55 + 0.01)
+    spread = np.std([0.05 * (1 + 0.1 * e) + 0.01 * s for e in range(1, 11) for s in range(3)])
+    assert pooled.high - pooled.centre == pytest.approx(spread)
+    assert table["pooled", "baseline"].target.value == 1.51
+
+
+def test_figure_4_has_a_cell_for_every_number_of_the_paper():
+    made = cells(artefact("tbr/fig4"), rows(), "small")
+    assert len(made) == 24
+    printed = {
+        (cell.keys["method"], cell.keys["S"]): cell.target.value for cell in made if cell.target.value is not None
+    }
+    assert printed == {("tbr", 0): 0.52, ("tbr", 1): 0.98, ("baseline", 0): 0.44}
+
+
+def test_the_figure_shows_both_methods_and_the_printed_points():
+    targets = artefact("tbr/fig4").targets
+    figure = artefact("tbr/fig4").draw(rows(), targets, "small")
+    mcc, mse = figure.axes
+    curves = [line.get_ydata() for line in mcc.lines]
+    np.testing.assert_allclose(curves[0], np.array(MCC["tbr"]) - 0.002)
+    assert len(mse.lines) == 2
+    empty = artefact("tbr/fig4").draw(rows_frame([]), targets, "paper")
+    assert not empty.axes[0].lines
+
+
+def test_a_run_draws_its_correlations_and_deltas():
+    permutation = np.array([[1, 0, 2], [0, 2, 1]])
+    correlation = np.stack([np.eye(3)[order] for order in permutation])
+    arrays = {"correlation": correlation, "permutation": permutation, "deltas": np.ones((2, 6, 3))}
+    drawn = run_figures("tbr", rows(), arrays, "small")
+    assert set(drawn) == {"correlations", "deltas"}
+    assert [axes.get_title() for axes in drawn["correlations"].axes] == ["seed 0, MCC 1.000", "seed 1, MCC 1.000"]
+    assert run_figures("tbr", rows_frame([]), {}, "small") == {}
+    diverged = {"deltas": np.full((1, 6, 3), np.nan)}
+    assert set(run_figures("tbr", rows(), diverged, "small")) == {"deltas"}
+
+
+def test_the_table_reads_the_runs_of_the_figure_at_s_1():
+    for scale in ("smoke", "small", "paper"):
+        assert preset_runs("tbr/table3", scale) < preset_runs("tbr/fig4", scale)
+    assert {seed for _, seed in preset_runs("tbr/fig4", "paper")} == set(range(10))
+    assert len(preset_runs("tbr/fig4", "paper")) == 120
+
+
+def test_the_tables_statistics_are_those_of_the_paper():
+    convention = load_targets("tbr").convention_of("tbr/table3")
+    assert (convention.interval, convention.keys) == ("population_sd", ("of_environment",))
+    assert load_targets("tbr").convention.keys == ()
