@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.measurements import Key, Measurement
 from sparseid.metrics.ate import ate_errors
-from sparseid.metrics.mcc import matching
+from sparseid.metrics.mcc import Matching, matching
 from sparseid.streams import FIXED
 
 EFFECT_ENVIRONMENTS = 10
@@ -19,7 +20,7 @@ SHOWN = 2000
 """Test samples of the first member kept for pictures."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tested:
     """Test samples of all members and what the models make of them.
 
@@ -40,6 +41,11 @@ class Tested:
     latents: NDArray[np.float32]
     truth: NDArray[np.float32]
     environments: NDArray[np.int64]
+
+    @cached_property
+    def matched(self) -> Matching:
+        """Which learned latent stands for which true one, over all samples."""
+        return matching(self.truth, self.latents)
 
     @property
     def identifiable(self) -> bool:
@@ -65,7 +71,7 @@ def measure(tested: Tested, seeds: Sequence[int], keys: dict[str, Key]) -> list[
     samples = tested.labels.shape[1]
     values.append(("mse", "squared label unit", {}, errors, samples))
     if tested.identifiable:
-        score = matching(tested.truth, tested.latents).matched.mean(axis=-1)
+        score = tested.matched.matched.mean(axis=-1)
         values.append(("mcc", "correlation in [0,1]", {}, score, samples))
         chosen = effect_environments(tested.environments)
         effects = ate_errors(tested.truth, tested.latents, tested.labels, tested.environments, chosen.tolist())
@@ -89,6 +95,5 @@ def arrays_of(tested: Tested) -> dict[str, NDArray]:
         "test_latents": tested.latents[0, :SHOWN],
     }
     if tested.identifiable:
-        found = matching(tested.truth, tested.latents)
-        arrays |= {"correlation": found.correlation, "permutation": found.permutation}
+        arrays |= {"correlation": tested.matched.correlation, "permutation": tested.matched.permutation}
     return arrays
