@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 import torch
 
 from sparseid.data.environments import EnvironmentData, EnvironmentSplit
-from sparseid.data.tree_simulation.generator import Simulation, simulate, split_sizes, tree_of
+from sparseid.data.tree_simulation.generator import simulate, split_sizes, tree_of
 
 if TYPE_CHECKING:
     from sparseid.config.schema import TreeSimulationConfig
+
+LATENTS = (False, False, True)
+"""Whether training, validation and test samples keep their true latents."""
 
 
 class TreeSimulationData(EnvironmentData):
@@ -32,29 +35,30 @@ class TreeSimulationData(EnvironmentData):
         self.config, self.features, self.latents = config, config.features, config.latents
 
     def make(self) -> tuple[EnvironmentSplit, EnvironmentSplit, EnvironmentSplit]:
-        """Draw every member's realisation; latents are kept where they are needed, in the test set."""
+        """Draw every member's realisation; latents are kept where they are needed, in the test set.
+
+        Samples of an environment are exchangeable: the first are for training, the next for validation, the rest for
+        the test.
+        """
         sizes = split_sizes(self.config.samples)
-        members: list[list[tuple[torch.Tensor, ...]]] = [[], [], []]
-        for seed in self.seeds:  # one at a time: a realisation is large before it is taken apart
-            simulation = simulate(self.config, self.tree, seed)
-            for split, tensors in zip(members, parts(simulation, sizes), strict=True):
-                split.append(tensors)
-        made = []
-        for size, split in zip(sizes, members, strict=True):
-            inputs, labels, *latents = (torch.stack(tensors) for tensors in zip(*split, strict=True))
-            environments = torch.arange(len(self.tree.observed)).repeat_interleave(size)
-            made.append(EnvironmentSplit(inputs, labels, environments, *latents))
-        return made[0], made[1], made[2]
+        train, validation, test = (self._empty(size, latents) for size, latents in zip(sizes, LATENTS, strict=True))
+        for member, seed in enumerate(self.seeds):  # filled one by one: a realisation is large
+            drawn = simulate(self.config, self.tree, seed)
+            starts = (0, sizes[0], sizes[0] + sizes[1])
+            for split, start, size in zip((train, validation, test), starts, sizes, strict=True):
+                samples = slice(start, start + size)
+                split.inputs[member] = drawn.inputs[:, samples].flatten(0, 1)
+                split.labels[member] = drawn.labels[:, samples].flatten()
+                if split.latents is not None:
+                    split.latents[member] = drawn.latents[:, samples].flatten(0, 1)
+        return train, validation, test
 
-
-def parts(simulation: Simulation, sizes: tuple[int, int, int]) -> list[tuple[torch.Tensor, ...]]:
-    """Return inputs and labels of each split, (environments x samples, ...) by environment; the test's latents too.
-
-    Samples of an environment are exchangeable: the first are for training, the next for validation, the rest for the
-    test.
-    """
-    inputs, labels, latents = (
-        tensor.split(sizes, dim=1) for tensor in (simulation.inputs, simulation.labels, simulation.latents)
-    )
-    found = [(inputs[i].flatten(0, 1), labels[i].flatten()) for i in range(3)]
-    return [found[0], found[1], (*found[2], latents[2].flatten(0, 1))]
+    def _empty(self, size: int, with_latents: bool) -> EnvironmentSplit:
+        """Return a split with room for `size` samples of each member and environment."""
+        members, environments = len(self.seeds), len(self.tree.observed)
+        items = environments * size
+        latents = torch.empty(members, items, self.latents) if with_latents else None
+        numbers = torch.arange(environments).repeat_interleave(size)
+        return EnvironmentSplit(
+            torch.empty(members, items, self.features), torch.empty(members, items), numbers, latents
+        )
