@@ -67,3 +67,14 @@ def test_forty_cells_in_three_arrays_with_a_cap(cluster, command, until):
     outputs = list((command.outputs / "jobs" / "slurm").glob("*_log.out"))
     assert len(outputs) == 40
     assert sum("is done" in path.read_text() for path in outputs) == 37
+
+
+def test_a_run_on_two_processes_is_one_job_of_two_tasks(cluster, command):
+    code, said = command.run("trainer=ddp", "trainer.accelerator=cpu", "trainer.devices=2")
+    assert code == 0, said
+    job = re.search(r"1 submitted as (\d+)\n", said)[1]
+    assert cluster.told(job, "NumTasks") == "2"
+    assert command.states() == {0: "done"}
+    log = (command.folder().path / "log.txt").read_text()
+    assert log.count("running, process") == 1
+    assert "Report:" in said  # a single run shows its results, wherever it was made
