@@ -104,11 +104,13 @@ def _type_name(wanted: typing.Any) -> str:
 def _unreadable(override: str | None, origins: Origins) -> ConfigError:
     word = override or ""
     found = did_you_mean(word, choices("experiment", origins.configs)) if "=" not in word else ""
-    hint = (
-        f"{found.replace('mean: ', 'mean: experiment=')}"
-        if found
-        else "overrides read key=value; quote what the shell or a comma splits"
-    )
+    key, _, value = word.partition("=")
+    if found:
+        hint = found.replace("mean: ", "mean: experiment=")
+    elif value and not value.startswith(("'", '"')):  # letters beyond ASCII, brackets, spaces ...
+        hint = f"if the value is meant as it stands, quote it for the shell and for the override: '{key}=\"{value}\"'"
+    else:
+        hint = "overrides read key=value; quote what the shell or a comma splits"
     return ConfigError(f"cannot read the override {word!r}", source=f"command line: {word}", hint=hint)
 
 

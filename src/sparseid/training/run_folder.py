@@ -140,7 +140,8 @@ class RunFolder:
             content = yaml.safe_load(path.read_text(encoding="utf-8"))
             schema = content["schema"]
         except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
-            raise RunError(f"{path} cannot be read ({error!r}). Make the run again with force=true.") from error
+            what = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise RunError(f"{path} is damaged ({what}). Make the run again with force=true.") from error
         if schema != cfg.schema:
             raise RunError(
                 f"{path} has schema version {schema}, this code has {cfg.schema}: its fields may mean something else. "
