@@ -85,7 +85,7 @@ def test_after_scancel_the_same_command_makes_what_is_missing(cluster, longer, u
 
     code, said = longer.run("seed=0,1", "hydra.launcher.max_in_flight=2", *endless, "hydra.launcher.wait=false")
     assert code == 0, said
-    assert "2 submitted as" in said
+    assert "2 submitted as job" in said
     until(lambda: all(training(run) for run in runs))
     logs = [(run.path / "log.txt").read_text() for run in runs]
     (begun,) = [log for log in logs if "preempted" in log]

@@ -5,6 +5,7 @@ import pytest
 from sparseid.config.compose import compose
 from sparseid.config.identity import run_name
 from sparseid.launching.cell import DONE, FAILED
+from sparseid.launching.main import main
 from sparseid.launching.slurm import launch
 from sparseid.launching.slurm.job import status_folder
 from sparseid.launching.slurm.queue import Queued, QueueError
@@ -86,3 +87,14 @@ def test_a_forced_run_counts_as_done_only_when_it_was_made_again(followed, tmp_p
     outcome.folder.rename(tmp_path / "old")
     (tmp_path / "made").rename(outcome.folder)
     assert launch._ended(run, "12_0", tmp_path).code == DONE
+
+
+@pytest.mark.parametrize("squeue", ["exit 1", "echo slurm_load_jobs error: Unable to contact >&2; exit 1"])
+def test_without_a_queue_nothing_is_submitted(tmp_path, monkeypatch, capsys, squeue):
+    for name in ("sbatch", "srun", "scontrol", "squeue"):
+        (tmp_path / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/called-$(basename $0)\n{squeue}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert main(["scale=smoke", "hydra/launcher=slurm", f"outputs={tmp_path}/outputs"]) == 2
+    assert "squeue does not answer" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.glob("called-*")] == ["called-squeue"]
