@@ -1,5 +1,7 @@
 """Following jobs through a queue that answers or does not, and what became of their runs."""
 
+import os
+
 import pytest
 
 from sparseid.config.compose import compose
@@ -28,7 +30,7 @@ def followed(tmp_path, monkeypatch):
             status_folder(run).open(run)
         left = list(answers)
 
-        def squeue():
+        def squeue(users):
             answer = left.pop(0) if len(left) > 1 else left[0]
             if len(left) == 1:
                 for run, state in zip(runs, states, strict=True):
@@ -98,3 +100,13 @@ def test_without_a_queue_nothing_is_submitted(tmp_path, monkeypatch, capsys, squ
     assert main(["scale=smoke", "hydra/launcher=slurm", f"outputs={tmp_path}/outputs"]) == 2
     assert "squeue does not answer" in capsys.readouterr().err
     assert [path.name for path in tmp_path.glob("called-*")] == ["called-squeue"]
+
+
+def test_jobs_of_whoever_submitted_a_run_in_a_shared_folder_count(tmp_path, monkeypatch):
+    run = compose(["scale=smoke", f"outputs={tmp_path}/outputs"])
+    owner = os.getuid()
+    monkeypatch.setattr(launch.os, "getuid", lambda: owner + 1)
+    assert launch._users([run]) == {owner + 1}
+    status_folder(run).open(run)
+    status_folder(run).write_status("planned", job="3")
+    assert launch._users([run]) == {owner, owner + 1}

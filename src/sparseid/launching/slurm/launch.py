@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import os
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from filelock import FileLock
@@ -76,7 +78,7 @@ def _submit(
 ) -> tuple[dict[str, Outcome], dict[str, tuple[RunConfig, str]]]:
     """Send what has to be made; return how the others ended, and run and job of what is in the queue now."""
     try:
-        queue = jobs_in_queue()
+        queue = jobs_in_queue(_users(cells.values()))
     except QueueError as error:  # it cannot be said what is submitted already
         raise ConfigError(str(error), source="hydra/launcher=slurm", hint="try again when SLURM answers") from error
     outcomes = {name: outcome for name, run in cells.items() if (outcome := left_out(run)) is not None}
@@ -107,6 +109,15 @@ def _require_slurm() -> None:
             source="hydra/launcher=slurm",
             hint="log in where jobs are submitted, or leave out hydra/launcher=slurm to run here",
         )
+
+
+def _users(runs: Iterable[RunConfig]) -> set[int]:
+    """Who may have jobs for these runs: the user, and whoever wrote the status of one in a folder they share."""
+    users = {os.getuid()}
+    for run in runs:
+        with contextlib.suppress(OSError):
+            users.add((status_folder(run).path / "status.json").stat().st_uid)
+    return users
 
 
 def _job(run: RunConfig) -> str:
@@ -147,13 +158,14 @@ def follow(jobs: Mapping[str, tuple[RunConfig, str]], folder: Path) -> dict[str,
         On Ctrl-C; the jobs go on.
     """
     sweep = _Sweep(jobs, folder)
+    users = _users(run for run, _ in jobs.values())
     started, silent = time.monotonic(), False
     with sweep.overview:
         try:
             while sweep.left:
                 time.sleep(min(SLOWEST_POLL_S, 1 + (time.monotonic() - started) / 20))
                 try:
-                    sweep.look(jobs_in_queue())
+                    sweep.look(jobs_in_queue(users))
                     silent = False
                 except QueueError as error:  # it may have much to do: nothing is lost by asking again
                     if not silent:
