@@ -127,6 +127,7 @@ def _missing_file(missing: str, origins: Origins) -> ConfigError:
     group = next((name for name in PICKED_GROUPS if missing.startswith(f"{name}/")), missing.rpartition("/")[0])
     choice = missing.removeprefix(f"{group}/")
     available = choices(group, configs) if group in PICKED_GROUPS else _hydra_choices(group, origins)
+    available = [name for name in available if not name.endswith("_settings")]  # schemas of the launchers
     listing = f"{group} can be: {', '.join(available)}"
     return ConfigError(
         f"{group}={choice} does not exist",
