@@ -63,7 +63,7 @@ def test_two_processes_equal_one(tmp_path):
         assert (mine.keys, mine.metric, mine.n) == (other.keys, other.metric, other.n)
         assert (mine.value is None) == (other.value is None)
         assert mine.value is None or mine.value == pytest.approx(other.value, rel=1e-5, abs=1e-5)
-    assert len(curve(two)) == len(curve(one)) == 18
+    assert len(curve(two)) == len(curve(one)) == 10
     for mine, other in zip(curve(two), curve(one), strict=True):
         assert mine[:3] == other[:3]
         assert float(mine[3]) == pytest.approx(float(other[3]), rel=1e-5)
