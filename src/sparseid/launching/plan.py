@@ -260,6 +260,8 @@ class _Look:
             folder = folder.remake
         status = folder.read_status() or {}
         state, commit, dirty, written = _state(status), "", False, ""
+        if state == "done" and (damage := folder.damage()):
+            state, status = "failed", {**status, "message": damage}
         kept = None if run.force else self.measured.get(_key(run))
         if state == "done":
             made_with = environment.read(folder.path / "environment.json") or {}

@@ -11,6 +11,7 @@ from sparseid.launching.main import main
 from sparseid.launching.slurm import launch
 from sparseid.launching.slurm.job import status_folder
 from sparseid.launching.slurm.queue import Queued, QueueError
+from sparseid.training.rows import write_rows
 
 RUNNING, WAITING = Queued("RUNNING", "None"), Queued("PENDING", "Resources")
 HELD = Queued("PENDING", "JobHeldAdmin")
@@ -35,6 +36,7 @@ def followed(tmp_path, monkeypatch):
             if len(left) == 1:
                 for run, state in zip(runs, states, strict=True):
                     status_folder(run).write_status(state)
+                    write_rows(status_folder(run).result, [])
             if isinstance(answer, Exception):
                 raise answer
             return answer
@@ -85,6 +87,7 @@ def test_a_forced_run_counts_as_done_only_when_it_was_made_again(followed, tmp_p
     (outcome.folder / "remake" / "status.json").unlink()
     run = compose(["scale=smoke", f"outputs={tmp_path}/outputs", "force=true"])
     status_folder(run).write_status("done")
+    write_rows(status_folder(run).result, [])
     status_folder(run).path.rename(tmp_path / "made")
     outcome.folder.rename(tmp_path / "old")
     (tmp_path / "made").rename(outcome.folder)
