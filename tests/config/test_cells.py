@@ -42,7 +42,7 @@ def test_values_are_filled_in_as_composed(swept, composed):
 
 
 @pytest.mark.parametrize(
-    "swept", [["trainer=cpu,single"], ["++seed=0,1"], ["method.encoder={width:8},{width:16}"], ["logger=csv,csv"]]
+    "swept", [["trainer=cpu,single"], ["++seed=0,1"], ["method.encoder={width:8},{width:16}"], ["logger=csv,wandb"]]
 )
 def test_what_is_no_plain_value_is_composed(swept, composed):
     planned = plan([*SMOKE, *swept])

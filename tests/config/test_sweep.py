@@ -138,3 +138,7 @@ def test_pairs_do_not_change_the_run():
 
     paired = plan([SMOKE, "seed=1,2", "data.canvas=40,48", "paired=[[seed,data.canvas]]"]).cells[0].run
     assert run_hash(paired) == run_hash(plan([SMOKE, "seed=1"]).cells[0].run)
+
+
+def test_a_value_given_twice_is_one_run():
+    assert seeds("seed=0,0,1") == [0, 1]

@@ -10,10 +10,11 @@ import pytest
 
 from sparseid.config.identity import run_directory, run_name
 from sparseid.config.sweep import plan
-from sparseid.files import write_json
+from sparseid.files import write_text
 from sparseid.launching import local
 from sparseid.launching.cell import DONE, FAILED, REFUSED, left_out
 from sparseid.launching.job import BUSY, LEASH, main
+from sparseid.training.rows import write_rows
 from sparseid.training.run_folder import RunFolder
 
 
@@ -86,12 +87,15 @@ def test_done_and_diverged_cells_are_left_out(runs, capsys):
         folder = RunFolder(run_directory(run))
         folder.open(run)
         folder.write_status(state, "because")
+        write_rows(folder.result, [])
     (run_directory(runs[0]) / "figures").mkdir()
     outcomes = [left_out(run) for run in runs]
     assert outcomes[0].code == DONE
     assert outcomes[1].code == FAILED
     assert "force=true" in outcomes[1].message
     assert outcomes[2:] == [None, None]  # of the last one the figures are missing
+    write_text(RunFolder(run_directory(runs[0])).result, '{"rows": [{"ru')
+    assert left_out(runs[0]) is None
     local.say_left_out(outcomes)
     assert capsys.readouterr().out == "1 of 4 runs done already\n1 of 4 runs diverged before\n"
 
@@ -170,11 +174,10 @@ def test_a_job_ends_with_whoever_started_it(runs):
 
 def test_in_the_background(runs, monkeypatch, capsys):
     """Returns at once; the cells are made by a process that goes on."""
-    for run in runs[:2]:  # done but for their figures would be made; with a damaged result they fail at once
+    for run in runs[:2]:  # begun by other code: they fail at once
         folder = RunFolder(run_directory(run))
         folder.open(run)
-        folder.write_status("done")
-        write_json(folder.result, {})
+        write_text(folder.path / "config.yaml", "schema: 0")
     outcomes = local.launch_local(runs[:2], single=False, jobs=2, wait=False)
     assert [outcome.waiting for outcome in outcomes] == [True, True]
     said = capsys.readouterr().out
@@ -189,3 +192,11 @@ def test_in_the_background(runs, monkeypatch, capsys):
 def ended(pid):
     """Whether a child has ended."""
     return os.waitpid(pid, os.WNOHANG)[0] == pid
+
+
+def test_an_impossible_number_of_jobs_is_refused_first(tmp_path, capsys):
+    from sparseid.launching.main import main as command
+
+    assert command(["scale=smoke", f"outputs={tmp_path}", "seed=0,1", "hydra.launcher.jobs=-1"]) == REFUSED
+    assert "hydra.launcher.jobs is -1" in capsys.readouterr().err
+    assert not (tmp_path / "jobs").exists()

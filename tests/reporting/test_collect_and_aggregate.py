@@ -43,6 +43,14 @@ def test_an_unreadable_result_is_named_and_spoils_nothing_else(tmp_path, sparlin
     assert sorted(run.state for run in found.runs) == ["done", "unreadable", "unreadable"]
 
 
+def test_folders_that_are_no_scale_are_left_alone(tmp_path, sparling_rows):
+    make_run(tmp_path, "one", sparling_rows(0), scale="smoke")
+    make_run(tmp_path, "job", [], scale="jobs")
+    found = collect(tmp_path, measured=[])
+    assert [run.path.name for run in found.runs] == ["one"]
+    assert found.scales() == ["small", "smoke"], "the folder's scale and that of its rows"
+
+
 def test_nothing_at_all(tmp_path):
     found = collect(tmp_path / "absent", measured=[])
     assert found.rows.empty

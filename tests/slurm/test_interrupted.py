@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -55,14 +56,14 @@ def test_at_its_time_limit_a_run_saves_and_is_requeued(cluster, longer, until, n
     run = longer.folder()
     until(lambda: training(run))
     job = run.read_status()["job"]
-    # it would be done in time: let it sleep until its limit is near
-    began = time.monotonic()
+    # it would be done in time: let it sleep until its limit of 60 s is near
     cluster.ask("scancel", "--signal=STOP", job)
-    time.sleep(max(0.0, 38 - (time.monotonic() - began)))
+    near = datetime.fromisoformat(cluster.told(job, "StartTime")) + timedelta(seconds=48)
+    time.sleep(max(0.0, (near - datetime.now()).total_seconds()))
     cluster.ask("scancel", "--signal=CONT", job)
     said, _ = process.communicate(timeout=300)
     assert process.returncode == 0, said
-    assert cluster.told(job, "Restarts") == "1"
+    assert int(cluster.told(job, "Restarts")) >= 1
     assert "the time limit of the job is near" in (run.path / "log.txt").read_text()
     assert numbers(run) == undisturbed
 
@@ -84,7 +85,7 @@ def test_after_scancel_the_same_command_makes_what_is_missing(cluster, longer, u
 
     code, said = longer.run("seed=0,1", "hydra.launcher.max_in_flight=2", *endless, "hydra.launcher.wait=false")
     assert code == 0, said
-    assert "2 submitted as" in said
+    assert "2 submitted as job" in said
     until(lambda: all(training(run) for run in runs))
     logs = [(run.path / "log.txt").read_text() for run in runs]
     (begun,) = [log for log in logs if "preempted" in log]

@@ -3,6 +3,7 @@
 import re
 import time
 
+from sparseid.training.rows import write_rows
 from sparseid.training.run_folder import RunFolder
 
 
@@ -13,7 +14,7 @@ def test_six_cells_of_which_one_fails(cluster, command):
     code, said = command.run("seed=0,1,2,3,4,5")
     assert code == 1, said
     assert command.states() == {seed: "failed" if seed == 3 else "done" for seed in range(6)}
-    array = re.search(r"6 submitted as (\d+)_\[0-5\]", said)[1]
+    array = re.search(r"6 submitted as job (\d+)_\[0-5\]", said)[1]
     assert [cluster.told(f"{array}_{task}", "JobState") for task in range(6)].count("COMPLETED") == 5
     assert cluster.told(f"{array}_3", "JobState") == "FAILED"
     assert "Traceback" in (broken.path / "log.txt").read_text()
@@ -26,7 +27,7 @@ def test_six_cells_of_which_one_fails(cluster, command):
     code, said = command.run("seed=0,1,2,3,4,5")
     assert code == 0, said
     assert "5 of 6 left out" in said
-    assert "1 submitted as" in said
+    assert "1 submitted as job" in said
     assert set(command.states().values()) == {"done"}
 
 
@@ -49,6 +50,7 @@ def test_forty_cells_in_three_arrays_with_a_cap(cluster, command, until):
             assert run.read_status()["job"] in waiting
             if run.path not in trained:
                 (run.path / "figures").mkdir()
+                write_rows(run.result, [])
                 run.write_status("done")
 
     process = command.start(sweep)
@@ -59,7 +61,7 @@ def test_forty_cells_in_three_arrays_with_a_cap(cluster, command, until):
     said = process.communicate()[0]
     assert process.returncode == 0, said
     assert "37 of 40 left out" in said
-    assert said.count("is submitted already as job") == 3
+    assert "3 submitted already as job" in said
     assert "submitted as" not in said
     until(lambda: not cluster.jobs())
     assert 2 <= most <= 4
@@ -67,3 +69,14 @@ def test_forty_cells_in_three_arrays_with_a_cap(cluster, command, until):
     outputs = list((command.outputs / "jobs" / "slurm").glob("*_log.out"))
     assert len(outputs) == 40
     assert sum("is done" in path.read_text() for path in outputs) == 37
+
+
+def test_a_run_on_two_processes_is_one_job_of_two_tasks(cluster, command):
+    code, said = command.run("trainer=ddp", "trainer.accelerator=cpu", "trainer.devices=2")
+    assert code == 0, said
+    job = re.search(r"1 submitted as job (\d+)\n", said)[1]
+    assert cluster.told(job, "NumTasks") == "2"
+    assert command.states() == {0: "done"}
+    log = (command.folder().path / "log.txt").read_text()
+    assert log.count("running, process") == 1
+    assert "Report:" in said  # a single run shows its results, wherever it was made

@@ -1,10 +1,11 @@
+import json
 import math
 import types
 
 import pytest
 import torch
 
-from sparseid.training.callbacks import Progress, StepCurves, clock
+from sparseid.training.callbacks import Progress, StepCurves, Timing, clock
 from sparseid.training.errors import RunDiverged
 
 
@@ -93,6 +94,52 @@ def test_progress_line(monkeypatch):
     progress.curves.loss, trainer.global_step, now[0] = math.nan, 311, 201.0  # before the first point of the curve
     progress.on_train_batch_end(trainer, MODULE)
     assert "samples, 2.5 samples/s, at most 7:39:20 left" in lines[2]
+
+
+def test_timing_adds_up_over_starts(tmp_path, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("sparseid.training.callbacks.time.monotonic", lambda: now[0])
+    trainer = Trainer()
+    trainer.strategy = types.SimpleNamespace(root_device=torch.device("cpu"))
+
+    def start(state, begin):
+        timing = Timing(tmp_path / "timing.json", batch_size=8)
+        timing.load_state_dict(state)
+        now[0] = begin
+        timing.on_train_start(trainer, MODULE)
+        for _ in range(3):
+            now[0] += 2
+            trainer.global_step += 1
+            timing.on_train_batch_end(trainer, MODULE)
+        now[0] += 1.5
+        timing.on_validation_end(trainer, MODULE)
+        return timing
+
+    saved = start(Timing(tmp_path / "timing.json", 8).state_dict(), 0.0).state_dict()
+    timing = start(saved, 5000.0)
+    timing.on_train_end(trainer, MODULE)
+    for _ in range(2):
+        timing.on_test_start(trainer, MODULE)
+        now[0] += 0.25
+        timing.on_test_end(trainer, MODULE)
+    assert json.loads((tmp_path / "timing.json").read_text()) == {
+        "device": "cpu",
+        "threads": torch.get_num_threads(),
+        "world_size": 1,
+        "train_s": 15.0,
+        "test_s": 0.5,
+        "samples": 48,
+        "steps": 6,
+    }
+
+
+def test_timing_of_a_full_disk_hides_no_error(tmp_path):
+    trainer = Trainer()
+    trainer.strategy = types.SimpleNamespace(root_device=torch.device("cpu"))
+    timing = Timing(tmp_path / "missing" / "timing.json", 1)
+    timing.on_exception(trainer, MODULE, ValueError())
+    with pytest.raises(OSError, match="missing"):
+        timing.on_train_end(trainer, MODULE)
 
 
 def test_clock():

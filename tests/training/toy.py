@@ -43,14 +43,19 @@ class ToyConfig:
     step_s: float = 0.0
     kill_at: int = -1  # number of the hook call at which to raise Killed
     hook: str = ""  # only calls of this hook count
+    rank: int = -1  # the process in which kill_at and diverge_at happen; -1 is all
+    plain: int = 0  # neither batch norm nor dropout nor noise: nothing that differs between processes
 
 
 def toy_config(outputs: Path, **changes) -> RunConfig:
     toy = ToyConfig(**{k: changes.pop(k) for k in list(changes) if k in ToyConfig.__dataclass_fields__})
+    devices = changes.pop("devices", 1)
     trainer = TrainerConfig(
         max_samples=changes.pop("max_steps", MAX_STEPS) * BATCH,
         batch_size=BATCH,
         accelerator="cpu",
+        devices=devices,
+        strategy="ddp" if devices > 1 else "auto",
         threads=1,
         save_every_s=changes.pop("save_every_s", 60.0),
     )
@@ -77,6 +82,7 @@ class ToyData(pl.LightningDataModule):
     def sample(self, index: int):
         self.drawn.append(index)
         x = self.streams.numpy("batches", index).normal(size=(BATCH, 4)).astype(np.float32)
+        x = x[self.trainer.global_rank :: self.trainer.world_size]  # this process's share
         return torch.from_numpy(x), torch.from_numpy(x.sum(1, keepdims=True))
 
     def fixed(self, name: str, items: int):
@@ -117,7 +123,8 @@ class ToyModule(pl.LightningModule):
     def __init__(self, toy: ToyConfig):
         super().__init__()
         self.toy = toy
-        self.net = nn.Sequential(nn.Linear(4, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.3), nn.Linear(16, 1))
+        between = [nn.ReLU()] if toy.plain else [nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.3)]
+        self.net = nn.Sequential(nn.Linear(4, 16), *between, nn.Linear(16, 1))
         self.register_buffer("scale", torch.ones(()))
         self.register_buffer("after_batch", torch.zeros(()))
         self.schedule = Schedule()
@@ -128,9 +135,12 @@ class ToyModule(pl.LightningModule):
         self.progress_note = "toy note"
 
     def called(self, hook: str) -> None:
-        self.calls += hook == self.toy.hook
+        self.calls += hook == self.toy.hook and self.meant()
         if self.calls == self.toy.kill_at:
             raise Killed
+
+    def meant(self) -> bool:
+        return self.toy.rank in (-1, self.global_rank)
 
     def configure_callbacks(self):
         return [self.schedule]
@@ -148,14 +158,15 @@ class ToyModule(pl.LightningModule):
         time.sleep(self.toy.step_s)
         x, y = batch
         noise = (random.gauss(0, 1) + float(np.random.normal()) + torch.randn(())) * 1e-3  # noqa: NPY002
-        loss = nn.functional.mse_loss(self.net(x) * self.scale, y + noise)
-        if self.global_step == self.toy.diverge_at:
+        loss = nn.functional.mse_loss(self.net(x) * self.scale, y if self.toy.plain else y + noise)
+        if self.global_step == self.toy.diverge_at and self.meant():
             loss = loss * float("nan")
         self.log("scale", self.scale)
         return loss
 
     def on_train_batch_end(self, outputs, batch, batch_idx):
-        self.after_batch += outputs["loss"]  # state changed by the last hook of a step
+        loss = self.trainer.strategy.reduce(outputs["loss"].detach(), reduce_op="mean")
+        self.after_batch += loss  # state changed by the last hook of a step
 
     def on_train_epoch_end(self):
         self.called("on_train_epoch_end")
@@ -167,7 +178,8 @@ class ToyModule(pl.LightningModule):
         self.log("val/error", nn.functional.mse_loss(self.net(x), y))
 
     def on_validation_epoch_end(self):
-        self.scale.add_(torch.rand(()) * 0.01)  # a global draw during validation
+        draw = self.trainer.strategy.broadcast(torch.rand(()))  # a global draw; one decision for all processes
+        self.scale.add_(draw * 0.01)
 
     def evaluations(self, folder: Path):
         last = Evaluation({"cut": "last"}, folder / "checkpoints" / "last.ckpt", 12)
@@ -244,7 +256,8 @@ def main() -> None:
     register()
     run.run_directory = recipe.run_directory = directory
     changes = dict(argument.split("=") for argument in sys.argv[2:])
-    typed = {k: (float(v) if k in ("step_s", "save_every_s") else int(v)) for k, v in changes.items()}
+    kinds = {"step_s": float, "save_every_s": float, "hook": str}
+    typed = {k: kinds.get(k, int)(v) for k, v in changes.items()}
     if "force" in typed:
         typed["force"] = bool(typed["force"])
     try:

@@ -104,11 +104,13 @@ def _type_name(wanted: typing.Any) -> str:
 def _unreadable(override: str | None, origins: Origins) -> ConfigError:
     word = override or ""
     found = did_you_mean(word, choices("experiment", origins.configs)) if "=" not in word else ""
-    hint = (
-        f"{found.replace('mean: ', 'mean: experiment=')}"
-        if found
-        else "overrides read key=value; quote what the shell or a comma splits"
-    )
+    key, _, value = word.partition("=")
+    if found:
+        hint = found.replace("mean: ", "mean: experiment=")
+    elif value and not value.startswith(("'", '"')):  # letters beyond ASCII, brackets, spaces ...
+        hint = f"if the value is meant as it stands, quote it for the shell and for the override: '{key}=\"{value}\"'"
+    else:
+        hint = "overrides read key=value; quote what the shell or a comma splits"
     return ConfigError(f"cannot read the override {word!r}", source=f"command line: {word}", hint=hint)
 
 
@@ -125,6 +127,7 @@ def _missing_file(missing: str, origins: Origins) -> ConfigError:
     group = next((name for name in PICKED_GROUPS if missing.startswith(f"{name}/")), missing.rpartition("/")[0])
     choice = missing.removeprefix(f"{group}/")
     available = choices(group, configs) if group in PICKED_GROUPS else _hydra_choices(group, origins)
+    available = [name for name in available if not name.endswith("_settings")]  # schemas of the launchers
     listing = f"{group} can be: {', '.join(available)}"
     return ConfigError(
         f"{group}={choice} does not exist",

@@ -105,7 +105,8 @@ def _combinations(axes: dict[str, list[str]], pairs: list[list[str]]) -> list[tu
             columns.append(
                 [*zip(*(axes[other] for other in pair), strict=True)] if len(pair) > 1 else [(t,) for t in texts]
             )
-    return [tuple(itertools.chain.from_iterable(parts)) for parts in itertools.product(*columns)]
+    combinations = (tuple(itertools.chain.from_iterable(parts)) for parts in itertools.product(*columns))
+    return list(dict.fromkeys(combinations))  # seed=0,0 asks for one run
 
 
 def _pairs(tree: DictConfig, axes: dict[str, list[str]], origins: Origins) -> list[list[str]]:

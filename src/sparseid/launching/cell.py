@@ -94,7 +94,10 @@ def run_cell(cfg: RunConfig, page: bool = True) -> Outcome:
     try:
         from sparseid.reporting.summary import finish_run
 
-        finish_run(folder, page)
+        with RunFolder(folder).lock():  # two processes that draw would remove each other's half-written files
+            finish_run(folder, page)
+    except RunBusy:  # whoever has the run draws it
+        return Outcome(name, folder)
     except Exception as error:
         print(f"{name} is trained, but its report could not be made from {folder}.", flush=True)
         return _failed(name, folder, error)

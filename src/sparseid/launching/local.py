@@ -57,6 +57,7 @@ def launch_local(runs: Sequence[RunConfig], single: bool, jobs: int, wait: bool)
     """
     if single and wait:
         return [run_cell(runs[0])]
+    slots(runs, jobs)  # refuses what cannot be, also where nothing is left to do
     outcomes = {run_name(run): left_out(run) for run in runs}
     todo = {run_name(run): run for run in runs if outcomes[run_name(run)] is None}
     say_left_out(list(outcomes.values()))

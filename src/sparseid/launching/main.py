@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from sparseid.config.choices import CONFIGS
 from sparseid.config.errors import ConfigError
+from sparseid.errors import InputError
 from sparseid.launching.help import help_page
 
 
@@ -38,7 +39,7 @@ def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
             return 0
         overrides = [*arguments.overrides, *(["hydra.mode=MULTIRUN"] if arguments.multirun else [])]
         return _run(overrides, arguments.cfg, arguments.skip_measured, configs)
-    except ConfigError as error:
+    except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -261,6 +261,8 @@ class _Look:
             folder = folder.remake
         status = folder.read_status() or {}
         state, commit, dirty, written = _state(status), "", False, ""
+        if state == "done" and (damage := folder.damage()):
+            state, status = "failed", {**status, "message": damage}
         rows = [] if run.force else [self.measured.get(key) for key in _keys(run)]
         kept = rows[0] if all(rows) and rows else None
         if state == "done":

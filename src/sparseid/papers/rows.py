@@ -53,12 +53,15 @@ def per_seed(rows: pd.DataFrame, metric: str, **keys: Key) -> pd.Series:
 def per_replicate(rows: pd.DataFrame, metric: str, keys: Sequence[str] = ()) -> pd.Series:
     """Return the values of one metric of one cell, one per replicate: a seed and the values of `keys`.
 
-    Rows without a value (undefined metrics) are dropped; further rows of a replicate are averaged.
+    Rows without a value (undefined metrics) are dropped; further rows of a replicate are averaged. The order is that of
+    the replicates, not of the rows: a bootstrap interval depends on it.
     """
     chosen = rows[rows["metric"] == metric]
     extra = [[entry.get(name) for entry in chosen["keys"]] for name in keys]
-    replicate = list(zip(chosen["seed"], *extra, strict=True))
-    values = pd.Series(chosen["value"].to_numpy(float), index=pd.Index(replicate, tupleize_cols=False)).dropna()
+    replicates = list(zip(chosen["seed"], *extra, strict=True))
+    order = sorted(range(len(replicates)), key=lambda row: (replicates[row][0], *map(str, replicates[row][1:])))
+    index = pd.Index([replicates[row] for row in order], tupleize_cols=False)
+    values = pd.Series(chosen["value"].to_numpy(float)[order], index=index).dropna()
     return values.groupby(level=0, sort=False).mean()
 
 

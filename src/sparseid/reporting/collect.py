@@ -17,6 +17,8 @@ from sparseid.training.rows import Row, read_rows
 from sparseid.training.run_folder import RunFolder
 
 RESULT = "result.json"
+SCALES = ("paper", "small", "smoke")
+"""In the order of the report."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,9 @@ class Collection:
         )
 
     def scales(self) -> list[str]:
-        """Return the scales of which there is any run or row, sorted."""
-        return sorted({*self.rows["scale"], *(run.scale for run in self.runs)})
+        """Return the scales of which there is any run or row, in the order of the report."""
+        found = {*self.rows["scale"], *(run.scale for run in self.runs)}
+        return [scale for scale in SCALES if scale in found]
 
 
 def collect(outputs: Path, scale: str | None = None, measured: Iterable[Path] | None = None) -> Collection:
@@ -148,7 +151,8 @@ def measured_files() -> list[Path]:
 
 
 def _run_folders(outputs: Path, scale: str | None) -> list[Path]:
-    folders = [path.parent for path in outputs.glob(f"{scale or '*'}/*/*/status.json")]
+    scales = [scale] if scale else SCALES  # other folders beside them are somebody else's
+    folders = [path.parent for name in scales for path in outputs.glob(f"{name}/*/*/status.json")]
     # A leading dot: the half-way state of a forced run that takes the place of its predecessor.
     return sorted(folder for folder in folders if not folder.name.startswith("."))
 

@@ -27,7 +27,6 @@ from sparseid.reporting.tables import HEADER, OLDER_CODE
 
 DEFAULT_SCALE = "small"
 """The scale shown as missing when nothing has been run."""
-SCALE_ORDER = ("paper", "small", "smoke")
 CLAIM_COLUMNS = {"holds": "held", "fails": "failed", "undecided": "undecided", "unchecked": "not checked"}
 VERDICT_COLUMNS = {
     "agrees": "agree",
@@ -111,7 +110,7 @@ def build_report(outputs: Path, scale: str | None = None, collection: Collection
     collection = collect(outputs, scale) if collection is None else collection
     start = outputs / PAGE
     start.parent.mkdir(parents=True, exist_ok=True)
-    scales = [scale] if scale else sorted(collection.scales() or [DEFAULT_SCALE], key=SCALE_ORDER.index)
+    scales = [scale] if scale else collection.scales() or [DEFAULT_SCALE]
     pages = [_paper_page(paper, collection.of_paper(paper), scales, start.parent) for paper in PAPERS]
     write_rows_file(collection.rows, start.parent / ROWS_FILE)
     environment = _environment(pages)

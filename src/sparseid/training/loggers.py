@@ -216,7 +216,8 @@ def follow(asked: dict[str, Any], ended: threading.Event, say: Callable[[str], N
     run.define_metric("samples")
     run.define_metric("*", step_metric="samples")
     known = run.starting_step  # a resumed run has the steps before it
-    with (Path(asked["folder"]) / "metrics.csv").open("rb") as file:
+    # a short forced run may have moved to its place before this process was ready
+    with place(RunFolder(Path(asked["folder"]))).metrics.open("rb") as file:
         running = True
         while running:
             running = not ended.wait(POLL_S)

@@ -66,6 +66,8 @@ def execute(cfg: RunConfig) -> Path:
                 message = (folder.read_status() or {}).get("message", "")
                 raise RunDiverged(f"{folder.path} has diverged: {message}. It would again; force=true makes it again.")
             else:
+                if (folder.read_status() or {}).get("state") == "done":
+                    folder.say(f"{folder.result} is lost or damaged: the rows are made again")
                 make(cfg, folder)
     return folder.path
 

@@ -18,6 +18,7 @@ from filelock import FileLock, Timeout
 from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.files import remove_leftovers, write_json, write_text
 from sparseid.training.errors import RunBusy, RunError
+from sparseid.training.rows import read_rows
 
 STATES = ("planned", "running", "done", "failed", "preempted", "diverged")
 """States of a run; ``outputs/README.md`` says what each means."""
@@ -140,7 +141,8 @@ class RunFolder:
             content = yaml.safe_load(path.read_text(encoding="utf-8"))
             schema = content["schema"]
         except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
-            raise RunError(f"{path} cannot be read ({error!r}). Make the run again with force=true.") from error
+            what = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise RunError(f"{path} is damaged ({what}). Make the run again with force=true.") from error
         if schema != cfg.schema:
             raise RunError(
                 f"{path} has schema version {schema}, this code has {cfg.schema}: its fields may mean something else. "
@@ -197,8 +199,17 @@ class RunFolder:
 
     @property
     def state(self) -> str:
-        """State of the run; ``planned`` if it has not begun."""
-        return str((self.read_status() or {}).get("state", "planned"))
+        """State of the run; ``planned`` if it has not begun, ``failed`` if it is done and its rows are damaged."""
+        state = str((self.read_status() or {}).get("state", "planned"))
+        return "failed" if state == "done" and self.damage() else state
+
+    def damage(self) -> str:
+        """Return what is wrong with the rows of a run that is done; empty if nothing is."""
+        try:
+            read_rows(self.result)
+        except RunError as error:
+            return str(error)
+        return ""
 
     # A forced run takes the place of the old one
 

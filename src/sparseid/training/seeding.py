@@ -16,6 +16,8 @@ def prepare_torch(trainer: TrainerConfig) -> None:
     """Set threads and deterministic kernels; called before anything touches a device."""
     if trainer.threads > 0:
         torch.set_num_threads(trainer.threads)
+        if trainer.devices > 1:  # else Lightning shares the cores out among the processes
+            os.environ["OMP_NUM_THREADS"] = str(trainer.threads)
     if trainer.deterministic:
         # cuBLAS reads this when CUDA starts; without it deterministic matrix products raise
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")

@@ -1,13 +1,17 @@
 """Following jobs through a queue that answers or does not, and what became of their runs."""
 
+import os
+
 import pytest
 
 from sparseid.config.compose import compose
 from sparseid.config.identity import run_name
 from sparseid.launching.cell import DONE, FAILED
+from sparseid.launching.main import main
 from sparseid.launching.slurm import launch
 from sparseid.launching.slurm.job import status_folder
 from sparseid.launching.slurm.queue import Queued, QueueError
+from sparseid.training.rows import write_rows
 
 RUNNING, WAITING = Queued("RUNNING", "None"), Queued("PENDING", "Resources")
 HELD = Queued("PENDING", "JobHeldAdmin")
@@ -27,11 +31,12 @@ def followed(tmp_path, monkeypatch):
             status_folder(run).open(run)
         left = list(answers)
 
-        def squeue():
+        def squeue(users):
             answer = left.pop(0) if len(left) > 1 else left[0]
             if len(left) == 1:
                 for run, state in zip(runs, states, strict=True):
                     status_folder(run).write_status(state)
+                    write_rows(status_folder(run).result, [])
             if isinstance(answer, Exception):
                 raise answer
             return answer
@@ -82,7 +87,29 @@ def test_a_forced_run_counts_as_done_only_when_it_was_made_again(followed, tmp_p
     (outcome.folder / "remake" / "status.json").unlink()
     run = compose(["scale=smoke", f"outputs={tmp_path}/outputs", "force=true"])
     status_folder(run).write_status("done")
+    write_rows(status_folder(run).result, [])
     status_folder(run).path.rename(tmp_path / "made")
     outcome.folder.rename(tmp_path / "old")
     (tmp_path / "made").rename(outcome.folder)
     assert launch._ended(run, "12_0", tmp_path).code == DONE
+
+
+@pytest.mark.parametrize("squeue", ["exit 1", "echo slurm_load_jobs error: Unable to contact >&2; exit 1"])
+def test_without_a_queue_nothing_is_submitted(tmp_path, monkeypatch, capsys, squeue):
+    for name in ("sbatch", "srun", "scontrol", "squeue"):
+        (tmp_path / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/called-$(basename $0)\n{squeue}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert main(["scale=smoke", "hydra/launcher=slurm", f"outputs={tmp_path}/outputs"]) == 2
+    assert "squeue does not answer" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.glob("called-*")] == ["called-squeue"]
+
+
+def test_jobs_of_whoever_submitted_a_run_in_a_shared_folder_count(tmp_path, monkeypatch):
+    run = compose(["scale=smoke", f"outputs={tmp_path}/outputs"])
+    owner = os.getuid()
+    monkeypatch.setattr(launch.os, "getuid", lambda: owner + 1)
+    assert launch._users([run]) == {owner + 1}
+    status_folder(run).open(run)
+    status_folder(run).write_status("planned", job="3")
+    assert launch._users([run]) == {owner, owner + 1}

@@ -17,17 +17,23 @@ def squeue(tmp_path, monkeypatch):
 
 def test_a_queue_is_read_by_job(squeue):
     squeue("printf '12_0|RUNNING|None\\n12_1|PENDING|Resources\\n9|COMPLETING|None\\n'")
-    queue = jobs_in_queue()
+    queue = jobs_in_queue([0])
     assert {job: entry.waits for job, entry in queue.items()} == {"12_0": False, "12_1": True, "9": False}
     assert queue["12_1"].reason == "Resources"
 
 
+def test_only_jobs_of_the_users_named_are_asked_for(squeue, tmp_path):
+    squeue(f'echo "$@" > {tmp_path}/asked')
+    jobs_in_queue([1000, 1001])
+    assert "--user=1000,1001" in (tmp_path / "asked").read_text()
+
+
 def test_an_empty_queue_is_no_error_and_an_error_no_empty_queue(squeue):
     squeue("exit 0")
-    assert jobs_in_queue() == {}
+    assert jobs_in_queue([0]) == {}
     squeue("echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1")
     with pytest.raises(QueueError, match="Unable to contact"):
-        jobs_in_queue()
+        jobs_in_queue([0])
 
 
 def test_job_ids_are_written_as_scancel_reads_them():

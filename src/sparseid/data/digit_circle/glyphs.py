@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
@@ -86,6 +87,11 @@ def read_glyphs(source: str) -> GlyphSet:
         raise InputError(
             f"data.glyphs={source}: not a readable glyph file ({error}). Use one of {', '.join(BUILT_IN)} or a path."
         ) from error
+    return _parse(text, path)
+
+
+@cache  # every cell of a sweep asks for the same text
+def _parse(text: str, path: Path) -> GlyphSet:
     rows: list[list[str]] = []
     for number, line in enumerate((line.rstrip() for line in text.splitlines()), start=1):
         if not line or line.startswith("# "):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import os
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+
+from filelock import FileLock
 
 from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory, run_name
@@ -54,14 +58,35 @@ def launch_slurm(runs: Sequence[RunConfig], single: bool, settings: SlurmSetting
     KeyboardInterrupt
         On Ctrl-C; the jobs go on.
     """
-    queue = _queue_at_start()
-    cells = {run_name(run): run for run in runs}
+    _require_slurm()
+    folder = Path(settings.submitit_folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / ".submitting"):  # a second command would not see the jobs that the first is sending
+        outcomes, jobs = _submit({run_name(run): run for run in runs}, settings)
+    if settings.wait:
+        outcomes |= follow(jobs, folder)
+    else:
+        outcomes |= {name: Outcome(name, run_directory(run), waiting=True) for name, (run, _) in jobs.items()}
+    ended = [outcomes[run_name(run)] for run in runs]
+    if single and ended[0].code == DONE and not ended[0].waiting:
+        return [run_cell(dataclasses.replace(runs[0], force=False))]
+    return ended
+
+
+def _submit(
+    cells: dict[str, RunConfig], settings: SlurmSettings
+) -> tuple[dict[str, Outcome], dict[str, tuple[RunConfig, str]]]:
+    """Send what has to be made; return how the others ended, and run and job of what is in the queue now."""
+    try:
+        queue = jobs_in_queue(_users(cells.values()))
+    except QueueError as error:  # it cannot be said what is submitted already
+        raise ConfigError(str(error), source="hydra/launcher=slurm", hint="try again when SLURM answers") from error
     outcomes = {name: outcome for name, run in cells.items() if (outcome := left_out(run)) is not None}
-    if outcomes and not single:
+    if outcomes and len(cells) > 1:
         print(f"{len(outcomes)} of {len(cells)} left out: done, or diverged", flush=True)
     jobs = {name: job for name, run in cells.items() if name not in outcomes and (job := _job(run)) in queue}
-    for name, job in jobs.items():
-        print(f"{name} is submitted already as job {job}", flush=True)
+    if jobs:
+        print(f"{len(jobs)} submitted already as job {', '.join(compact(jobs.values()))}", flush=True)
     todo = {}
     for name in [name for name in cells if name not in outcomes and name not in jobs]:
         if (outcome := _prepare(cells[name])) is None:
@@ -74,29 +99,25 @@ def launch_slurm(runs: Sequence[RunConfig], single: bool, settings: SlurmSetting
         raise ConfigError(f"sbatch refuses the jobs: {submission.refused}", source="hydra.launcher.*", hint=REFUSED)
     refused = f"sbatch refused it: {submission.refused}"
     outcomes |= {name: Outcome(name, run_directory(todo[name]), FAILED, refused) for name in todo if name not in jobs}
-
-    if settings.wait:
-        outcomes |= follow({name: (cells[name], job) for name, job in jobs.items()}, Path(settings.submitit_folder))
-    else:
-        outcomes |= {name: Outcome(name, run_directory(cells[name]), waiting=True) for name in jobs}
-    ended = [outcomes[run_name(run)] for run in runs]
-    if single and ended[0].code == DONE and not ended[0].waiting:
-        return [run_cell(dataclasses.replace(runs[0], force=False))]
-    return ended
+    return outcomes, {name: (cells[name], job) for name, job in jobs.items()}
 
 
-def _queue_at_start() -> dict[str, Queued]:
-    """The queue, without which it cannot be said what is submitted already."""
+def _require_slurm() -> None:
     if missing := [name for name in ("sbatch", "srun", "squeue", "scontrol") if shutil.which(name) is None]:
         raise ConfigError(
             f"{missing[0]} is not found: this is no machine of a SLURM cluster",
             source="hydra/launcher=slurm",
             hint="log in where jobs are submitted, or leave out hydra/launcher=slurm to run here",
         )
-    try:
-        return jobs_in_queue()
-    except QueueError as error:
-        raise ConfigError(str(error), source="hydra/launcher=slurm", hint="try again when SLURM answers") from error
+
+
+def _users(runs: Iterable[RunConfig]) -> set[int]:
+    """Who may have jobs for these runs: the user, and whoever wrote the status of one in a folder they share."""
+    users = {os.getuid()}
+    for run in runs:
+        with contextlib.suppress(OSError):
+            users.add((status_folder(run).path / "status.json").stat().st_uid)
+    return users
 
 
 def _job(run: RunConfig) -> str:
@@ -137,13 +158,14 @@ def follow(jobs: Mapping[str, tuple[RunConfig, str]], folder: Path) -> dict[str,
         On Ctrl-C; the jobs go on.
     """
     sweep = _Sweep(jobs, folder)
+    users = _users(run for run, _ in jobs.values())
     started, silent = time.monotonic(), False
     with sweep.overview:
         try:
             while sweep.left:
                 time.sleep(min(SLOWEST_POLL_S, 1 + (time.monotonic() - started) / 20))
                 try:
-                    sweep.look(jobs_in_queue())
+                    sweep.look(jobs_in_queue(users))
                     silent = False
                 except QueueError as error:  # it may have much to do: nothing is lost by asking again
                     if not silent:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import re
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -49,15 +48,20 @@ class Queued:
         return self.state in ("PENDING", "REQUEUED", "REQUEUE_HOLD", "CONFIGURING")
 
 
-def jobs_in_queue() -> dict[str, Queued]:
-    """Return the user's jobs that have not ended, by id (``12`` or ``12_3``).
+def jobs_in_queue(users: Iterable[int]) -> dict[str, Queued]:
+    """Return jobs that have not ended, by id (``12`` or ``12_3``).
+
+    Parameters
+    ----------
+    users
+        Whose jobs, by the number of the user.
 
     Raises
     ------
     QueueError
         If squeue does not answer.
     """
-    command = ["squeue", "--noheader", "--array", f"--user={os.getuid()}", "--format=%i|%T|%r"]
+    command = ["squeue", "--noheader", "--array", f"--user={','.join(map(str, users))}", "--format=%i|%T|%r"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=ANSWER_S)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import submitit
@@ -139,7 +138,7 @@ class Submission:
                 _note(run, job)
                 jobs[run_name(run)] = job
         if jobs:
-            print(f"{len(jobs)} submitted as {', '.join(compact(jobs.values()))}", flush=True)
+            print(f"{len(jobs)} submitted as job {', '.join(compact(jobs.values()))}", flush=True)
             print(f"Output:  {self.settings.submitit_folder}/", flush=True)
         return jobs
 
@@ -147,9 +146,7 @@ class Submission:
         self, runs: Sequence[RunConfig], needs: dict[str, Any], at_once: int, dependency: str | None
     ) -> list[str]:
         """Submit one array; return the job ids in the order of `runs`, nothing if sbatch refuses."""
-        folder = Path(self.settings.submitit_folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        executor = submitit.SlurmExecutor(folder, max_num_timeout=self.settings.max_num_timeout)
+        executor = submitit.SlurmExecutor(self.settings.submitit_folder, max_num_timeout=self.settings.max_num_timeout)
         at_once = min(at_once, self.settings.array_parallelism)
         executor.update_parameters(**self._parameters(needs), array_parallelism=at_once, dependency=dependency)
         cells = [FrozenCell(run_config_text(run), run_directory(run)) for run in runs]

@@ -1,0 +1,19 @@
+import json
+import runpy
+import sys
+from pathlib import Path
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "report.py"
+
+
+def test_what_could_not_be_read_is_said_on_the_terminal_too(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "smoke" / "sparling" / "damaged"
+    folder.mkdir(parents=True)
+    (folder / "status.json").write_text(json.dumps({"state": "done"}))
+    (folder / "result.json").write_text('{"rows": [')
+    monkeypatch.setattr(sys, "argv", ["report.py", "--outputs", str(tmp_path), "--scale", "smoke"])
+    runpy.run_path(str(SCRIPT), run_name="__main__")
+    problem, said = capsys.readouterr().out.splitlines()
+    assert problem.startswith(f"not used: {folder / 'result.json'} cannot be read")
+    assert problem.endswith("Make the run again with force=true.")
+    assert said == f"Report: {tmp_path / 'report' / 'index.html'}"

@@ -1,0 +1,181 @@
+"""Runs on several devices, here two processes on the CPU."""
+
+import json
+import math
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+import toy
+
+from sparseid.training.checkpoints import load
+from sparseid.training.processes import helper_process
+from sparseid.training.run_folder import RunFolder
+
+
+def run(outputs, *arguments, code=0):
+    """Run the toy to its end; return what it said."""
+    process = toy.start(outputs, *arguments)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == code, (process.returncode, out, err)
+    assert alive(outputs) == []
+    return out + err
+
+
+def alive(outputs) -> list[int]:
+    """Processes that were started for these outputs; a helper may take a moment to see that the first one is gone."""
+    for _ in range(50):
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                if str(outputs).encode() in path.read_bytes() and int(path.parent.name) != os.getpid():
+                    found.append(int(path.parent.name))
+            except OSError:
+                continue
+        if not found:
+            return []
+        time.sleep(0.1)
+    return found
+
+
+@pytest.fixture(scope="module")
+def undisturbed_two(tmp_path_factory):
+    """The folder of an undisturbed run in two processes."""
+    outputs = tmp_path_factory.mktemp("two")
+    run(outputs, "devices=2")
+    return outputs / "toy-seed0"
+
+
+def curve(folder):
+    return [line.split(",") for line in (folder / "metrics.csv").read_text().splitlines()[1:]]
+
+
+def test_two_processes_equal_one(tmp_path):
+    said = {}
+    for devices in (1, 2):
+        said[devices] = run(tmp_path / str(devices), f"devices={devices}", "plain=1")
+    one, two = tmp_path / "1" / "toy-seed0", tmp_path / "2" / "toy-seed0"
+    rows, shared = toy.results(one)[0], toy.results(two)[0]
+    assert len(shared) == len(rows) == 12
+    for mine, other in zip(shared, rows, strict=True):
+        assert (mine.keys, mine.metric, mine.n) == (other.keys, other.metric, other.n)
+        assert (mine.value is None) == (other.value is None)
+        assert mine.value is None or mine.value == pytest.approx(other.value, rel=1e-5, abs=1e-5)
+    assert len(curve(two)) == len(curve(one)) == 10
+    for mine, other in zip(curve(two), curve(one), strict=True):
+        assert mine[:3] == other[:3]
+        assert float(mine[3]) == pytest.approx(float(other[3]), rel=1e-5)
+    # one of everything
+    assert {str(path.relative_to(two)) for path in two.rglob("*")} == {
+        str(path.relative_to(one)) for path in one.rglob("*")
+    }
+    assert [line.split(" ", 1)[1].split(",")[0] for line in (two / "log.txt").read_text().splitlines()] == [
+        "running",
+        "done",
+    ]
+    assert said[2] == f"{two}\n" * 2  # each process of the toy prints the folder, and nothing else
+    timing = json.loads((two / "timing.json").read_text())
+    assert (timing["world_size"], timing["steps"], timing["samples"]) == (2, 60, 480)
+
+
+@pytest.mark.parametrize(
+    ("to_all", "sent"),
+    [
+        (False, signal.SIGTERM),
+        pytest.param(True, signal.SIGTERM, marks=pytest.mark.slow),
+        pytest.param(False, signal.SIGUSR2, marks=pytest.mark.slow),
+    ],
+)
+def test_stopped_runs_go_on_as_if_undisturbed(tmp_path, undisturbed_two, to_all, sent):
+    """With batch norm, dropout and noise: the generators of every process are in the checkpoint."""
+    process = toy.start(tmp_path, "devices=2", "step_s=0.05", start_new_session=True)
+    folder = RunFolder(tmp_path / "toy-seed0")
+    toy.wait_until(lambda: (folder.checkpoints / "last.ckpt").exists(), process)
+    (os.killpg if to_all else os.kill)(process.pid, sent)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + sent, (out, err)
+    assert alive(tmp_path) == []
+    assert folder.state == "preempted"
+    assert "run the same command to go on" in out
+    assert "Traceback" not in err
+    assert load(folder.checkpoints / "last.ckpt")["global_step"] % 10 == 0  # where processes agree
+    run(tmp_path, "devices=2")
+    assert toy.results(folder.path) == toy.results(undisturbed_two)
+
+
+def test_noise_differs_between_processes(undisturbed_two):
+    states = load(undisturbed_two / "checkpoints" / "last.ckpt")["sparseid"]["rng"]
+    assert len(states) == 2
+    assert not states[0]["torch"].equal(states[1]["torch"])
+
+
+@pytest.mark.parametrize(
+    ("rank", "hook"),
+    [
+        (1, "validation_step"),
+        pytest.param(1, "training_step", marks=pytest.mark.slow),
+        pytest.param(0, "validation_step", marks=pytest.mark.slow),
+        pytest.param(0, "training_step", marks=pytest.mark.slow),
+    ],
+)
+def test_an_error_in_one_process_ends_the_other(tmp_path, undisturbed_two, hook, rank):
+    said = run(tmp_path, "devices=2", f"rank={rank}", f"hook={hook}", "kill_at=5", code=1)
+    folder = RunFolder(tmp_path / "toy-seed0")
+    assert folder.state == "failed"
+    assert "Killed" in (folder.path / "log.txt").read_text()
+    assert "Killed" in said
+    run(tmp_path, "devices=2")
+    assert toy.results(folder.path) == toy.results(undisturbed_two)
+
+
+@pytest.mark.slow
+def test_a_loss_that_diverges_in_one_process(tmp_path):
+    said = run(tmp_path, "devices=2", "rank=1", "diverge_at=3", code=1)
+    assert "has diverged: the loss is not finite at a step from 1 to 7" in said
+    assert RunFolder(tmp_path / "toy-seed0").state == "diverged"
+
+
+@pytest.mark.slow
+def test_a_killed_first_process_leaves_no_helper(tmp_path):
+    process = toy.start(tmp_path, "devices=2", "step_s=0.2")
+    toy.wait_until((tmp_path / "toy-seed0" / "metrics.csv").exists, process)
+    process.kill()
+    process.communicate()
+    assert alive(tmp_path) == []
+
+
+@pytest.mark.slow
+def test_ctrl_c(tmp_path):
+    process = toy.start(tmp_path, "devices=2", "step_s=0.05", start_new_session=True)
+    toy.wait_until((tmp_path / "toy-seed0" / "metrics.csv").exists, process)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert alive(tmp_path) == []
+    assert RunFolder(tmp_path / "toy-seed0").state == "preempted"
+
+
+@pytest.mark.slow
+def test_another_number_of_processes_goes_on(tmp_path):
+    process = toy.start(tmp_path, "devices=2", "step_s=0.05")
+    folder = RunFolder(tmp_path / "toy-seed0")
+    toy.wait_until((folder.checkpoints / "last.ckpt").exists, process)
+    process.terminate()
+    process.communicate(timeout=60)
+    run(tmp_path, "devices=1")
+    assert folder.state == "done"
+    assert all(math.isfinite(float(point[3])) for point in curve(folder.path))
+
+
+@pytest.mark.parametrize(
+    ("environment", "helps"),
+    [({}, False), ({"LOCAL_RANK": "0"}, False), ({"LOCAL_RANK": "1"}, True), ({"SLURM_PROCID": "3"}, True)],
+)
+def test_helper_process(monkeypatch, environment, helps):
+    for name in ("RANK", "LOCAL_RANK", "SLURM_PROCID"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert helper_process() == helps
