@@ -6,23 +6,23 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from sparseid.errors import InputError
 
 
 def gtex() -> Iterator[str]:
-    """Check the atlas at $GTEX_H5AD and the table at $TF_TARGETS; without an atlas say how to get it."""
+    """Check the atlas at $GTEX_H5AD and the table at $TF_TARGETS; where one is absent say how to get it."""
     from sparseid.data.gtex.check import check_atlas
-    from sparseid.data.gtex.sources import atlas_path
+    from sparseid.data.gtex.sources import atlas_path, atlas_table_path
 
-    table = os.environ.get("TF_TARGETS")
     path = atlas_path("")
-    yield from check_atlas(path, Path(table) if table else None, os.environ.get("TF_LAYOUT", "htftarget"))
-    if not table:
-        yield "no table of transcription factors checked: add TF_TARGETS=/path (and TF_LAYOUT=dorothea where it is)"
-    factors = table or "/path/to/the/table"
-    yield f"use: GTEX_H5AD={path} python run.py experiment=tbr/fig5a data.source=atlas data.tf_targets={factors}"
+    try:
+        table = atlas_table_path("")
+    except InputError:
+        yield from check_atlas(path)  # the atlas can be looked at without
+        raise
+    yield from check_atlas(path, table, os.environ.get("TF_LAYOUT", "htftarget"))
+    yield f"use: GTEX_H5AD={path} TF_TARGETS={table} python run.py experiment=tbr/fig5a scale=paper"
 
 
 DATASETS: dict[str, Callable[[], Iterator[str]]] = {"gtex": gtex}

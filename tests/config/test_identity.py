@@ -171,3 +171,13 @@ def test_names_and_folder(run):
     assert re.fullmatch("[A-Za-z0-9_.-]+", run_name(run))
     other = dataclasses.replace(run, outputs="/elsewhere")
     assert run_directory(other) == Path("/elsewhere/smoke/sparling") / run_name(run)
+
+
+def test_keys_of_single_cells_say_which_cells_they_are_unless_they_are_the_papers():
+    cells = ("experiment=tbr/fig5b", "hydra.mode=RUN", "data.S=2", "data.z_choice=3")
+    run = compose([*cells, "scale=small", "data.held_out.index=1"])
+    held_out = {"domain": "gtex", "method": "tbr", "S": 2, "z_choice": 3, "held_out": 1}
+    assert cell_keys(run) == held_out | {"source": "semi_synthetic"}
+    assert run_name(run).startswith("gtex-tbr-S2-z_choice3-held_out1-semi_synthetic-seeds0to2-")
+    published = compose([*cells, "scale=paper"])
+    assert cell_keys(published) == {key: value for key, value in held_out.items() if key != "held_out"}

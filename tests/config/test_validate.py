@@ -2,6 +2,7 @@ import pytest
 
 from sparseid.config.compose import compose
 from sparseid.config.errors import ConfigError
+from sparseid.config.validate import absent
 
 
 def message(*overrides):
@@ -105,3 +106,15 @@ def test_fewer_samples_than_one_batch():
     batch = "trainer.batch_size=64"
     assert "not even one batch would be trained" in message("trainer.max_samples=63", batch)
     compose(["trainer.max_samples=64", batch])
+
+
+def test_settings_of_single_cells_are_checked_but_not_whether_the_atlas_is_there(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path))
+    monkeypatch.delenv("GTEX_H5AD", raising=False)
+    cells = ("experiment=tbr/fig5a", "hydra.mode=RUN")
+    assert "data.S must lie between" in message(*cells, "data.S=6")
+    assert "data.source must be" in message(*cells, "data.source=web")
+    assert absent(compose([*cells, "scale=small"])) == []
+    [problem] = absent(compose([*cells, "scale=paper"]))
+    assert "the atlas is not there" in problem.text
+    assert absent(compose([])) == []

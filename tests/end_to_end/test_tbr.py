@@ -1,4 +1,8 @@
-"""A figure of stacks as a user types it: a sweep, its table and its claims; a table that shares its runs."""
+"""Figures of stacks as a user types them: a sweep, its table and its claims; a table that shares its runs; cells."""
+
+import os
+
+import pytest
 
 
 def test_a_sweep_of_stacks_ends_with_the_papers_table_and_another_table_shares_its_runs(smoke):
@@ -16,3 +20,26 @@ def test_a_sweep_of_stacks_ends_with_the_papers_table_and_another_table_shares_i
     assert code == 0, said
     assert "1.51 ± 1.8" in said
     assert [path.stat().st_mtime_ns for path in results] == made
+
+
+@pytest.mark.parametrize(("figure", "chosen"), [("fig5a", ()), ("fig5b", ("data.held_out.train_on=all",))])
+def test_a_figure_on_single_cells_says_that_its_cells_are_not_the_papers(smoke, tmp_path, figure, chosen):
+    one = ("data.S=1", "method.variant=tbr", *chosen, "trainer=cpu")
+    environment = os.environ | {"SPARSEID_DATA": str(tmp_path / "data")}
+    code, said = smoke.run(f"experiment=tbr/{figure}", *one, env=environment)
+    assert code == 0, said
+    (log,) = (smoke.outputs / "smoke" / "tbr").glob("gtex-tbr-S1-z_choice0-*pbmc68k-seeds0to1-*/log.txt")
+    assert "NOT COMPARABLE with the paper. Cells: 700 blood cells" in log.read_text()
+    assert "(GTEx at scale=paper only)" in " ".join(said.split())
+    assert "not comparable" in said
+
+
+def test_without_the_atlas_the_papers_scale_is_refused_before_anything_runs(smoke, tmp_path):
+    environment = {name: value for name, value in os.environ.items() if name not in ("GTEX_H5AD", "TF_TARGETS")}
+    environment["SPARSEID_DATA"] = str(tmp_path / "data")
+    code, said = smoke.run("experiment=tbr/fig5a", "scale=paper", env=environment)
+    assert code == 2
+    assert "the atlas is not there" in said
+    assert "gtexportal.org" in said
+    assert "Traceback" not in said
+    assert not list(smoke.outputs.glob("paper/tbr/*"))

@@ -1,5 +1,7 @@
 """TBR's artefacts: claims, table and figures on rows like those of its runs."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -40,8 +42,65 @@ def rows(seeds=3, changes=range(6), mcc=MCC, mse=MSE, effect=EFFECT):
     return newest(rows_frame(made))
 
 
-def outcomes(frame):
-    return {name: check(frame).outcome for name, check in CLAIMS.items()}
+def outcomes(frame, artefacts=("tbr-fig4", "tbr-table3")):
+    return {name: check(frame).outcome for name, check in CLAIMS.items() if name.startswith(artefacts)}
+
+
+CELLS_MCC = {"tbr": [0.51, 0.61, 0.61], "baseline": [0.5, 0.4, 0.31]}
+UNSEEN = {"tbr": [1.1, 0.49, 0.47], "baseline": [2.0, 2.0, 2.0]}
+
+
+def cell_rows(mcc=CELLS_MCC, unseen=UNSEEN):
+    """Rows as the paper's numbers on single cells would give them: two choices of latents, two held-out types."""
+    made = []
+    for seed, choice, method, s in itertools.product(range(3), range(2), ("tbr", "baseline"), range(3)):
+        keys = {"domain": "gtex", "method": method, "S": s, "z_choice": choice, "source": "semi_synthetic"}
+        noise = 0.002 * seed * (1 + (method == "tbr") + s) + 0.01 * choice
+        made.append((keys, seed, "mcc", mcc[method][s] + noise, "tbr/fig5a"))
+        for held_out in range(2):
+            value = unseen[method][s] + noise + 0.1 * held_out
+            made.append((keys | {"held_out": held_out}, seed, "unseen_mse", value, "tbr/fig5b"))
+    recipes = {name: next(iter(preset_recipes(name, "small"))) for name in ("tbr/fig5a", "tbr/fig5b")}
+    found = [Row(keys=k, seed=n, metric=m, value=v, recipe=recipes[a], **BASE) for k, n, m, v, a in made]
+    return newest(rows_frame(found))
+
+
+def test_claims_on_single_cells_hold_on_the_papers_numbers_and_fail_where_methods_are_alike():
+    cells_only = ("tbr-fig5",)
+    found = outcomes(cell_rows(), cells_only)
+    assert set(found.values()) == {"holds"}
+    assert len(found) == 5
+    alike = cell_rows(dict.fromkeys(CELLS_MCC, CELLS_MCC["tbr"]), {method: [1.0, 1.2, 1.4] for method in UNSEEN})
+    assert outcomes(alike, cells_only) == {
+        "tbr-fig5a-equal_S0": "holds",
+        "tbr-fig5a-tbr_rises": "holds",
+        "tbr-fig5a-baseline_falls": "fails",
+        "tbr-fig5b-S0_worst": "fails",
+        "tbr-fig5b-baseline_worse": "fails",
+    }
+
+
+def test_tables_of_single_cells_pool_choices_and_held_out_types_and_are_not_compared():
+    for name, replicates, printed in (("tbr/fig5a", 6, 0.31), ("tbr/fig5b", 12, None)):
+        made = {(cell.keys["method"], cell.keys["S"]): cell for cell in cells(artefact(name), cell_rows(), "small")}
+        assert len(made) == 6
+        assert {cell.ours.n for cell in made.values()} == {replicates}
+        assert made["baseline", 2].target.value == printed
+        assert str(made["tbr", 1].verdict) == "not comparable"
+        figure = artefact(name).draw(cell_rows(), artefact(name).targets, "small")
+        assert len(figure.axes[0].lines) == 2
+        assert "not the paper's cells" in figure.axes[0].get_title()
+
+
+def test_only_the_atlas_is_compared_with_the_paper():
+    from sparseid.config.sweep import plan
+
+    for name, runs in (("tbr/fig5a", 450), ("tbr/fig5b", 1200)):
+        planned = plan([f"experiment={name}", "scale=paper"]).cells
+        assert len(planned) == runs
+        assert {cell.run.data.source for cell in planned} == {"atlas"}
+    trained_on = {(cell.run.method.variant, cell.run.data.held_out.train_on) for cell in planned}
+    assert trained_on == {("tbr", "all"), ("baseline", "closest")}
 
 
 def test_claims_hold_on_rows_like_the_papers_curves():

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from sparseid.config.gtex import GtexConfig
 from sparseid.config.schema import RunConfig, SparlingConfig, TBRConfig, TreeSimulationConfig
 
 HASH_LENGTH = 8
@@ -73,6 +74,12 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
         keys["method"] = cfg.method.name
     if isinstance(cfg.data, TreeSimulationConfig):
         keys |= {"pi": cfg.data.pi} if cfg.data.changes == "bernoulli" else {"S": cfg.data.S}
+    elif isinstance(cfg.data, GtexConfig):
+        keys |= {"S": cfg.data.S, "z_choice": cfg.data.z_choice}
+        if cfg.data.held_out.index >= 0:
+            keys["held_out"] = cfg.data.held_out.index
+        if cfg.data.source != "atlas":  # never to be mistaken for the paper's data
+            keys["source"] = cfg.data.source
     return keys
 
 

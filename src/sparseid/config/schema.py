@@ -299,7 +299,10 @@ GROUPS: dict[str, dict[str, type]] = {
 STACKED = (TBRConfig,)
 """Methods that train several seeds as one stack."""
 
-FITTING: dict[type, tuple[type, ...]] = {SparlingConfig: (DigitCircleConfig,), TBRConfig: (TreeSimulationConfig,)}
+FITTING: dict[type, tuple[type, ...]] = {
+    SparlingConfig: (DigitCircleConfig,),
+    TBRConfig: (TreeSimulationConfig, GtexConfig),
+}
 """The data sets that each method can be trained on."""
 
 

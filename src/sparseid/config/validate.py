@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from sparseid.config.gtex import GtexConfig
 from sparseid.config.schema import (
     FITTING,
     STACKED,
@@ -46,6 +47,18 @@ def problems(run: RunConfig) -> list[Problem]:
         if check := CHECKS.get(type(settings)):
             found.extend(check(run))
     return found
+
+
+def absent(run: RunConfig) -> list[Problem]:
+    """Return which data that only the user can place are not there.
+
+    No part of `problems`: what a preset would run is planned and reported without them, too.
+    """
+    if not isinstance(run.data, GtexConfig):
+        return []
+    from sparseid.data.gtex.settings import absent_files
+
+    return [Problem(*fault) for fault in absent_files(run.data)]
 
 
 def one_of(settings: Any, prefix: str, **allowed: tuple[Any, ...]) -> Iterator[Problem]:
@@ -214,6 +227,13 @@ def _tree_simulation(run: RunConfig) -> Iterator[Problem]:
             yield Problem(("trainer.batch_size", "data.samples", "data.depth"), text)
 
 
+def _gtex(run: RunConfig) -> Iterator[Problem]:
+    from sparseid.data.gtex.settings import faults
+
+    for fault in faults(run.data):
+        yield Problem(*fault)
+
+
 def _tbr(run: RunConfig) -> Iterator[Problem]:
     method: TBRConfig = run.method
     yield from one_of(method, "method.", variant=("tbr", "baseline"), estimator=("joint", "two_stage"))
@@ -246,6 +266,7 @@ def map_side(run: RunConfig) -> int | None:
 
 CHECKS: dict[type, Callable[[RunConfig], Iterator[Problem]]] = {
     DigitCircleConfig: _digit_circle,
+    GtexConfig: _gtex,
     SparlingConfig: _sparling,
     TreeSimulationConfig: _tree_simulation,
     TBRConfig: _tbr,

@@ -106,6 +106,10 @@ class EnvironmentData(LightningDataModule):
     """Size of an input."""
     latents: int
     """Number of true latents."""
+    unseen: str | None = None
+    """Name of the environment that is tested on and not trained on, if there is one."""
+    note: str = ""
+    """What a table made from these data must say; empty where they are the paper's."""
     train: EnvironmentSplit
     validation: EnvironmentSplit
     test: EnvironmentSplit

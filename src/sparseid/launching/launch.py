@@ -18,6 +18,7 @@ from sparseid.config.compose import to_run_config
 from sparseid.config.errors import ConfigError
 from sparseid.config.origin import Origins
 from sparseid.config.sweep import Plan
+from sparseid.config.validate import absent
 from sparseid.launching.cell import DONE, FAILED, Outcome, run_cell
 
 
@@ -52,6 +53,9 @@ def launch(planned: Plan, configs: Path) -> list[Outcome]:
     A launcher asked for is thus never ignored, as Hydra itself does in its single-run mode.
     """
     _refuse_processes_in_one(planned)
+    for cell in planned.cells:
+        for problem in absent(cell.run):
+            raise ConfigError(problem.text, source=", ".join(problem.keys))
     if planned.swept:
         print(f"{len(planned.cells)} runs over {', '.join(planned.swept)}", flush=True)
     with initialize_config_dir(str(configs), job_name="sparseid", version_base="1.3"):

@@ -169,6 +169,26 @@ ARTEFACTS: dict[str, Artefact] = {
             metrics=("ate_mse",),
             targets_of=("tbr/table3",),
         ),
+        Artefact(
+            id="tbr/fig5a",
+            paper="tbr",
+            title="Figure 5a: MCC on single cells against S (GTEx at scale=paper only)",
+            selects={"domain": ("gtex",), "method": tbr_claims.METHODS, "S": tbr_claims.CHANGES_ON_CELLS},
+            cell=("method", "S"),
+            metrics=("mcc",),
+            targets_of=("tbr/fig5a",),
+            draw=tbr_figures.curves_on_cells,
+        ),
+        Artefact(
+            id="tbr/fig5b",
+            paper="tbr",
+            title="Figure 5b: error on unseen cell types against S (GTEx at scale=paper only)",
+            selects={"domain": ("gtex",), "method": tbr_claims.METHODS, "S": tbr_claims.CHANGES_ON_CELLS},
+            cell=("method", "S"),
+            metrics=("unseen_mse",),
+            targets_of=("tbr/fig5b",),
+            draw=tbr_figures.curves_on_unseen_cells,
+        ),
     )
 }
 """Artefact id -> artefact."""

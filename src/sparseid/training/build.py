@@ -69,6 +69,12 @@ def _tree_simulation(cfg: RunConfig) -> pl.LightningDataModule:
     return TreeSimulationData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
 
 
+def _gtex(cfg: RunConfig) -> pl.LightningDataModule:
+    from sparseid.data.gtex.datamodule import GtexData
+
+    return GtexData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
+
+
 def _tbr(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
     from sparseid.methods.tbr.module import TBRModule
 
@@ -77,6 +83,7 @@ def _tbr(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
 
 DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {
     "digit_circle": _digit_circle,
+    "gtex": _gtex,
     "tree_simulation": _tree_simulation,
 }
 METHODS: dict[str, Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]] = {

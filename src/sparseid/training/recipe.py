@@ -51,6 +51,8 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
     trainer = build_trainer(cfg, folder, preemption)
     if not helper:
         made_with = record_start(cfg, folder, trainer, checkpoint)
+        if note := getattr(data, "note", ""):
+            folder.say(f"NOT COMPARABLE with the paper. Cells: {note}")
         preemption.check()
 
     # the noise of another process must be another one: it falls on other items of the same batch

@@ -20,6 +20,7 @@ SIZES = {"A": 30, "B": 24, "C": 12, "D": 9, "Unknown": 5}
 def _own_data_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("SPARSEID_DATA", str(tmp_path / "data"))
     monkeypatch.delenv("GTEX_H5AD", raising=False)
+    monkeypatch.delenv("TF_TARGETS", raising=False)
 
 
 @pytest.fixture

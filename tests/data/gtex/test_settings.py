@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from sparseid.data.gtex.settings import faults
+from sparseid.data.gtex.settings import absent_files, faults
 
 IMPOSSIBLE = [
     ({"source": "web"}, "data.source must be semi_synthetic or atlas or pbmc68k or celltypist_sample"),
@@ -24,7 +24,6 @@ IMPOSSIBLE = [
     ({"magic": {"decay": 0.0}}, "data.magic.decay must be above 0"),
     ({"magic": {"knn": 0}}, "data.magic.knn must be at least 1"),
     ({"tf_targets": "/nowhere.tsv"}, "no table of transcription factors /nowhere.tsv"),
-    ({"source": "atlas"}, "the atlas is not there"),
     ({"path": "/x.h5ad"}, "write data.source=atlas"),
 ]
 
@@ -42,6 +41,24 @@ def test_impossible_settings_are_named(settings, changes, message):
 @pytest.mark.parametrize("source", ["semi_synthetic", "pbmc68k", "celltypist_sample"])
 def test_what_can_be_has_no_fault(settings, source):
     assert list(faults(settings(source=source, tf_targets=""))) == []
+
+
+def test_absent_files_of_the_user_are_no_fault_and_named(settings, tmp_path, table, monkeypatch):
+    wanted = settings(source="atlas", tf_targets="")
+    assert list(faults(wanted)) == []
+    [(keys, text)] = absent_files(wanted)
+    assert "the atlas is not there" in text
+    assert "data.source" in keys
+    atlas = tmp_path / "atlas.h5ad"
+    atlas.touch()
+    monkeypatch.setenv("GTEX_H5AD", str(atlas))
+    [(keys, text)] = absent_files(wanted)
+    assert "needs a table" in text
+    assert "TF_TARGETS=/path/to/it" in text
+    assert "data.tf_targets" in keys
+    monkeypatch.setenv("TF_TARGETS", str(table))
+    assert list(absent_files(wanted)) == []
+    assert list(absent_files(settings(source="pbmc68k", tf_targets=""))) == []
 
 
 def test_the_check_imports_nothing_heavy():

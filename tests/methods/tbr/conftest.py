@@ -5,7 +5,7 @@ import torch
 
 from sparseid.config.compose import compose
 
-SMALL = ("experiment=tbr/fig4", "scale=smoke", "hydra.mode=RUN", "trainer=cpu", "trainer.threads=1", "data.S=1")
+SMALL = ("scale=smoke", "hydra.mode=RUN", "trainer=cpu", "trainer.threads=1", "data.S=1")
 
 
 @pytest.fixture(autouse=True)
@@ -18,6 +18,13 @@ def _torch_settings():
 
 
 @pytest.fixture
-def config(tmp_path):
-    """Compose a smoke run below the test's folder of runs."""
-    return lambda *overrides: compose([*SMALL, f"outputs={tmp_path}", *overrides])
+def config(tmp_path, monkeypatch):
+    """Compose a smoke run, of figure 4 unless another experiment is named, below the test's folder of runs."""
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path / "data"))
+
+    def composed(*overrides):
+        named = any(override.startswith("experiment=") for override in overrides)
+        experiment = [] if named else ["experiment=tbr/fig4"]
+        return compose([*experiment, *SMALL, f"outputs={tmp_path}", *overrides])
+
+    return composed

@@ -199,3 +199,25 @@ def test_other_than_the_true_number_of_latents_only_the_error_is_measured(config
     assert {row.metric for row in rows} == {"mse"}
     assert rows[0].keys == {"domain": "treesimulation", "method": "tbr", "S": 1, "latent_dim": 5, "learned_dim": 3}
     assert [row.seed for row in rows] == [0, 1]
+
+
+CELLS = ("experiment=tbr/fig5b", "method.variant=tbr", "trainer.max_samples=320")
+
+
+def test_on_a_held_out_cell_type_only_the_error_is_measured(config):
+    cfg = config(*CELLS, "data.held_out.index=0")
+    rows = read_rows(execute(cfg) / "result.json")
+    assert [(row.metric, row.seed, row.n) for row in rows] == [("unseen_mse", 0, 129), ("unseen_mse", 1, 129)]
+    held_out = {"domain": "gtex", "method": "tbr", "S": 1, "z_choice": 0, "held_out": 0, "source": "pbmc68k"}
+    assert held_out.items() <= rows[0].keys.items()
+
+
+def test_two_stages_work_on_cells(config, capsys):
+    cfg = config(*CELLS, "method.estimator=two_stage")
+    rows = read_rows(execute(cfg) / "result.json")
+    assert {row.keys["method"] for row in rows} == {"tbr_two_stage"}
+    found = [row.value for row in rows if row.metric == "mcc"]
+    assert len(found) == 2
+    assert all(0 < value < 1 for value in found)
+    said = capsys.readouterr().out
+    assert "NOT COMPARABLE with the paper. Cells: 700 blood cells" in said

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sparseid.data.gtex.sources import SOURCES, STAND_IN, Source, stand_in_table
+from sparseid.data.gtex.sources import SOURCES, STAND_IN, Source, atlas_table_path, stand_in_table
 from sparseid.data.places import data_folder, made_once
 from sparseid.errors import InputError
 from sparseid.streams import FIXED
@@ -135,6 +135,8 @@ def regulators_of(config: GtexConfig) -> Regulators | None:
     """Return the table of transcription factors; None where the source's own inputs are used."""
     from sparseid.data.gtex.tf_targets import read_tf_targets
 
+    if config.source == "atlas":
+        return read_tf_targets(atlas_table_path(config.tf_targets), config.tf_layout)
     if config.tf_targets:
         return read_tf_targets(config.tf_targets, config.tf_layout)
     return read_tf_targets(stand_in_table()) if config.source == STAND_IN else None
@@ -152,9 +154,6 @@ def cap(codes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
 def _inputs(expressed: set[str], latents: list[str], source: Source, table: Regulators | None) -> list[str]:
     """Return the genes that can be inputs: expressed factors of the candidates, the candidates themselves not."""
     if table is None:
-        if not source.inputs:
-            text = "data.source=atlas needs a table of transcription factors and their targets: data.tf_targets=/path"
-            raise InputError(f"{text}\n  (hTFtarget as in the paper, or DoRothEA with data.tf_layout=dorothea)", KEYS)
         return [gene for gene in source.inputs if gene not in latents]
     if unknown := [gene for gene in latents if expressed.isdisjoint(table.get(gene, ()))]:
         text = (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sparseid.data.gtex.sources import SOURCES, atlas_path
+from sparseid.data.gtex.sources import SOURCES, atlas_path, atlas_table_path
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ Fault = tuple[tuple[str, ...], str]
 
 
 def faults(config: GtexConfig) -> Iterator[Fault]:
-    """Yield what makes the settings impossible, whatever the cells are."""
+    """Yield what makes the settings impossible, whatever the cells are and whether they are there."""
     for name, value, allowed in (
         ("source", config.source, tuple(SOURCES)),
         ("tf_layout", config.tf_layout, ("htftarget", "dorothea")),
@@ -55,6 +55,17 @@ def faults(config: GtexConfig) -> Iterator[Fault]:
         yield from _of_source(config)
 
 
+def absent_files(config: GtexConfig) -> Iterator[Fault]:
+    """Yield which of the files that only the user can place is not there, with what to do."""
+    if config.source == "atlas":
+        for path in (lambda: atlas_path(config.path), lambda: atlas_table_path(config.tf_targets)):
+            try:
+                path()
+            except InputError as error:
+                yield error.keys, str(error)
+                return  # the answer tells of both
+
+
 def _of_source(config: GtexConfig) -> Iterator[Fault]:
     candidates = config.z_genes or SOURCES[config.source].latents
     if len(set(candidates)) < len(candidates):
@@ -63,10 +74,5 @@ def _of_source(config: GtexConfig) -> Iterator[Fault]:
     if config.z_choice >= choices:
         text = f"{config.latents} of {len(candidates)} genes can be chosen in {choices} ways: data.z_choice is none"
         yield ("data.z_choice", "data.latents", "data.z_genes"), text
-    if config.source == "atlas":
-        try:
-            atlas_path(config.path)
-        except InputError as error:
-            yield error.keys, str(error)
-    elif config.path:
+    if config.source != "atlas" and config.path:
         yield ("data.path", "data.source"), "data.path names the atlas' file: write data.source=atlas"

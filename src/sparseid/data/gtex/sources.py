@@ -14,6 +14,9 @@ from sparseid.errors import InputError
 ATLAS_FILE = "GTEx_8_tissues_snRNAseq_atlas_071421.public_obs.h5ad"
 """Name of the atlas (Eraslan et al., Science 2022) on the GTEx portal: Analysis V9, snRNA-Seq Data."""
 
+TABLE_FILE = "TF-Target-information.txt"
+"""Name of hTFtarget's table of transcription factors and their targets."""
+
 HOUSEKEEPING = ("C1orf43", "CHMP2A", "EMC7", "PSMB2", "PSMB4", "REEP5", "SNRPD3", "VCP", "VPS29")
 """Candidates for latents (TBR, Table 2): eleven of Eisenberg & Levanon 2013 without the two weakly regulated ones."""
 
@@ -83,6 +86,21 @@ def atlas_path(path: str) -> Path:
     found = Path(path or os.environ.get("GTEX_H5AD") or data_folder() / "gtex" / ATLAS_FILE)
     if not found.is_file():
         raise InputError(f"the atlas is not there: {found}\n{HOW_TO_GET_THE_ATLAS}", ("data.path", "data.source"))
+    return found
+
+
+def atlas_table_path(path: str) -> Path:
+    """Return the table of transcription factors for the atlas: `path`, else ``$TF_TARGETS``, else in ``data/gtex``.
+
+    Raises
+    ------
+    InputError
+        If it is not there, with what to do.
+    """
+    found = Path(path or os.environ.get("TF_TARGETS") or data_folder() / "gtex" / TABLE_FILE)
+    if not found.is_file():
+        text = f"the atlas needs a table of transcription factors and their targets, which is not there: {found}"
+        raise InputError(f"{text}\n{HOW_TO_GET_THE_ATLAS}", ("data.tf_targets", "data.tf_layout"))
     return found
 
 
@@ -157,7 +175,7 @@ HOW_TO_GET_THE_ATLAS = f"""\
      {ATLAS_FILE}
   2. Set GTEX_H5AD=/path/to/it in the shell of your runs, or place or link it as data/gtex/{ATLAS_FILE};
      make data DATASETS=gtex GTEX_H5AD=/path/to/it checks it first.
-  3. The table of transcription factors of hTFtarget (Zhang et al. 2020; its file TF-Target-information.txt) is not ours
-     to pass on: download it from its site and name it with data.tf_targets=/path/to/it. DoRothEA's, written as text,
-     does too: data.tf_layout=dorothea.
+  3. The table of transcription factors of hTFtarget (Zhang et al. 2020) is not ours to pass on: download it from its
+     site and set TF_TARGETS=/path/to/it, or place it as data/gtex/{TABLE_FILE}. DoRothEA's, written as
+     text, does too with data.tf_layout=dorothea; the runs are then not those of the figures.
   Nothing of this is needed for data.source=semi_synthetic, pbmc68k or celltypist_sample."""

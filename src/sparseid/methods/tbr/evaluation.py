@@ -34,6 +34,8 @@ class Tested:
         (members, samples, true) true latents.
     environments
         (samples,)
+    unseen
+        Whether the samples are of an environment that is not trained on.
     """
 
     predictions: NDArray[np.float32]
@@ -41,6 +43,7 @@ class Tested:
     latents: NDArray[np.float32]
     truth: NDArray[np.float32]
     environments: NDArray[np.int64]
+    unseen: bool = False
 
     @cached_property
     def matched(self) -> Matching:
@@ -49,8 +52,8 @@ class Tested:
 
     @property
     def identifiable(self) -> bool:
-        """Whether there are as many learned latents as true ones; only then are they compared."""
-        return self.latents.shape[-1] == self.truth.shape[-1]
+        """Whether latents are compared: there are as many learned as true ones, from environments trained on."""
+        return not self.unseen and self.latents.shape[-1] == self.truth.shape[-1]
 
 
 def effect_environments(environments: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -62,14 +65,15 @@ def effect_environments(environments: NDArray[np.int64]) -> NDArray[np.int64]:
 def measure(tested: Tested, seeds: Sequence[int], keys: dict[str, Key]) -> list[Measurement]:
     """Return the measurements of every member.
 
-    ``mse`` pooled over environments; where there are as many learned latents as true ones ``mcc`` on the same samples,
-    and ``ate_mse`` of each of `effect_environments`, under the key ``environment``: its number from 1 on, and once more
-    under ``pooled`` with its number as ``of_environment``. Undefined for a member whose predictions are not finite.
+    ``unseen_mse`` on an environment that is not trained on, and nothing else. Otherwise ``mse`` pooled over
+    environments; where there are as many learned latents as true ones ``mcc`` on the same samples, and ``ate_mse`` of
+    each of `effect_environments`, under the key ``environment``: its number from 1 on, and once more under ``pooled``
+    with its number as ``of_environment``. Undefined for a member whose predictions are not finite.
     """
     errors = np.square(tested.predictions - tested.labels, dtype=np.float64).mean(axis=1)
     values: list[tuple[str, str, dict[str, Key], NDArray[np.float64], int]] = []
     samples = tested.labels.shape[1]
-    values.append(("mse", "squared label unit", {}, errors, samples))
+    values.append(("unseen_mse" if tested.unseen else "mse", "squared label unit", {}, errors, samples))
     if tested.identifiable:
         score = tested.matched.matched.mean(axis=-1)
         values.append(("mcc", "correlation in [0,1]", {}, score, samples))

@@ -37,7 +37,7 @@ class TBRModule(LightningModule):
     method
         Sizes, penalty and learning rate.
     data
-        Its `seeds`, `tree`, `features` and numbers of latents and test items.
+        Its `seeds`, `tree`, `features`, `unseen` and numbers of latents and test items.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class TBRModule(LightningModule):
         super().__init__()
         self.method, self.seeds, self.tree = method, data.seeds, data.tree
         self.test_items = data.test_items
-        self.true_latents = data.latents
+        self.true_latents, self.unseen = data.latents, data.unseen is not None
         self.model = TreeModel(
             [data.features, *method.hidden, method.latents],
             torch.from_numpy(data.tree.incidence),
@@ -178,7 +178,7 @@ class TBRModule(LightningModule):
         """Turn them into measurements of every member."""
         joined = (torch.cat(parts, dim=1).cpu().numpy() for parts in zip(*self._batches, strict=True))
         predictions, labels, latents, truth, environments = joined
-        tested = Tested(predictions, labels, latents, truth, environments[0])
+        tested = Tested(predictions, labels, latents, truth, environments[0], self.unseen)
         self._batches = []
         keys: dict[str, Key] = {"latent_dim": self.true_latents, "learned_dim": self.method.latents}
         self.measurements = measure(tested, self.seeds, keys)

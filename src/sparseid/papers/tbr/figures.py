@@ -25,7 +25,26 @@ ARCS_SHOWN = 60
 
 
 def curves_against_changes(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
-    """Draw figure 4: MCC and test MSE of both methods against S, a dot per seed, the mean with its spread.
+    """Draw figure 4: MCC and test MSE of both methods against S; arguments as of `_curves`."""
+    return _curves(rows, targets, scale, {"mcc": "(a) MCC", "mse": "(b) test MSE"})
+
+
+def curves_on_cells(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw figure 5a: MCC of both methods on single cells against S; arguments as of `_curves`."""
+    return _curves(rows, targets, scale, {"mcc": f"MCC{_cells_used(scale)}"})
+
+
+def curves_on_unseen_cells(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw figure 5b: error of both methods on unseen cell types against S; arguments as of `_curves`."""
+    return _curves(rows, targets, scale, {"unseen_mse": f"MSE on unseen types{_cells_used(scale)}"})
+
+
+def _cells_used(scale: str) -> str:
+    return "" if scale == "paper" else ", not the paper's cells"
+
+
+def _curves(rows: pd.DataFrame, targets: Sequence[Target], scale: str, panels: Mapping[str, str]) -> Figure:
+    """Draw metrics of both methods against S, a dot per seed, the mean with its spread.
 
     Parameters
     ----------
@@ -35,11 +54,13 @@ def curves_against_changes(rows: pd.DataFrame, targets: Sequence[Target], scale:
         Numbers of the artefact; those that are printed stand hollow beside ours.
     scale
         Scale of `rows`; written into the legend.
+    panels
+        Metric -> title.
     """
     from matplotlib.ticker import MaxNLocator
 
-    figure, grid = new_figure(9.0, 3.4, columns=2)
-    for axes, metric, title in zip(grid[0], ("mcc", "mse"), ("(a) MCC", "(b) test MSE"), strict=True):
+    figure, grid = new_figure(4.5 + 4.5 * (len(panels) - 1), 3.4, columns=len(panels))
+    for axes, (metric, title) in zip(grid[0], panels.items(), strict=True):
         tidy(axes)
         for place, method in zip((-0.06, 0.06), METHODS, strict=True):
             _curve(axes, rows, metric, method, place)
@@ -54,7 +75,7 @@ def curves_against_changes(rows: pd.DataFrame, targets: Sequence[Target], scale:
     paper = "paper" if scale == "paper" else "paper (other scale)"
     figure.legend(
         handles, [*names, f"{paper}, where printed"], title=f"dots: seeds; band: {spread}", title_fontsize=8,
-        loc="outside lower center", ncols=3, fontsize=8.5, frameon=False,
+        loc="outside lower center", ncols=3 if len(panels) > 1 else 2, fontsize=8.5, frameon=False,
     )  # fmt: skip
     return figure
 
