@@ -1,5 +1,6 @@
 """What ``make`` says of itself, and where it has no Python to begin with."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -11,7 +12,11 @@ PROJECT = Path(__file__).resolve().parents[1]
 
 
 def make(*arguments, folder=PROJECT):
-    return subprocess.run(["make", *arguments], cwd=folder, capture_output=True, text=True, timeout=60)
+    # as typed: these tests may themselves be run by make, which passes its settings on
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    }
+    return subprocess.run(["make", *arguments], cwd=folder, capture_output=True, text=True, timeout=60, env=environment)
 
 
 def test_make_lists_every_target_in_one_line_each():
