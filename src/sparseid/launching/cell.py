@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,6 +59,14 @@ def left_out(cfg: RunConfig) -> Outcome | None:
         message = (run.read_status() or {}).get("message", "")
         return Outcome(run_name(cfg), run.path, FAILED, f"diverged: {message}; force=true makes it again")
     return None
+
+
+def say_left_out(outcomes: Sequence[Outcome | None]) -> None:
+    """Say how many cells of a sweep need not be started (`left_out` gave their outcome), and why."""
+    codes = [outcome.code for outcome in outcomes if outcome is not None]
+    for text, number in (("done already", codes.count(DONE)), ("diverged before", len(codes) - codes.count(DONE))):
+        if number:
+            print(f"{number} of {len(outcomes)} runs {text}", flush=True)
 
 
 def run_cell(cfg: RunConfig, page: bool = True) -> Outcome:

@@ -19,7 +19,7 @@ from sparseid.config.identity import run_directory, run_name
 from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.config.stored import load_run_config
 from sparseid.files import write_text
-from sparseid.launching.cell import DONE, FAILED, Outcome, left_out, run_cell
+from sparseid.launching.cell import DONE, FAILED, Outcome, left_out, run_cell, say_left_out
 from sparseid.launching.job import BUSY, LEASH
 from sparseid.launching.machine import slots
 from sparseid.launching.overview import Overview
@@ -57,24 +57,15 @@ def launch_local(runs: Sequence[RunConfig], single: bool, jobs: int, wait: bool)
     """
     if single and wait:
         return [run_cell(runs[0])]
-    slots(runs, jobs)  # refuses what cannot be, also where nothing is left to do
+    places = slots(runs, jobs)  # refuses what cannot be, also where nothing is left to do
     outcomes = {run_name(run): left_out(run) for run in runs}
     todo = {run_name(run): run for run in runs if outcomes[run_name(run)] is None}
     say_left_out(list(outcomes.values()))
     if todo:
-        places = slots(list(todo.values()), jobs)
         files = [freeze(run) for run in todo.values()]
         made = Pool(files, places).run() if wait else in_background(files, jobs)
         outcomes.update((outcome.name, outcome) for outcome in made)
     return [outcome for run in runs if (outcome := outcomes[run_name(run)]) is not None]
-
-
-def say_left_out(outcomes: Sequence[Outcome | None]) -> None:
-    """Say how many cells of a sweep need not be started (`left_out` gave their outcome), and why."""
-    codes = [outcome.code for outcome in outcomes if outcome is not None]
-    for text, number in (("done already", codes.count(DONE)), ("diverged before", len(codes) - codes.count(DONE))):
-        if number:
-            print(f"{number} of {len(outcomes)} runs {text}", flush=True)
 
 
 def freeze(run: RunConfig) -> Path:

@@ -16,7 +16,7 @@ from filelock import FileLock
 from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory, run_name
 from sparseid.config.schema import RunConfig
-from sparseid.launching.cell import DONE, FAILED, Outcome, left_out, run_cell
+from sparseid.launching.cell import DONE, FAILED, Outcome, left_out, run_cell, say_left_out
 from sparseid.launching.overview import Overview
 from sparseid.launching.slurm.job import status_folder
 from sparseid.launching.slurm.queue import Queued, QueueError, compact, jobs_in_queue, why_not_done
@@ -81,9 +81,10 @@ def _submit(
         queue = jobs_in_queue(_users(cells.values()))
     except QueueError as error:  # it cannot be said what is submitted already
         raise ConfigError(str(error), source="hydra/launcher=slurm", hint="try again when SLURM answers") from error
-    outcomes = {name: outcome for name, run in cells.items() if (outcome := left_out(run)) is not None}
-    if outcomes and len(cells) > 1:
-        print(f"{len(outcomes)} of {len(cells)} left out: done, or diverged", flush=True)
+    looked_at = {name: left_out(run) for name, run in cells.items()}
+    if len(cells) > 1:
+        say_left_out(list(looked_at.values()))
+    outcomes = {name: outcome for name, outcome in looked_at.items() if outcome is not None}
     jobs = {name: job for name, run in cells.items() if name not in outcomes and (job := _job(run)) in queue}
     if jobs:
         print(f"{len(jobs)} submitted already as job {', '.join(compact(jobs.values()))}", flush=True)
