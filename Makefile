@@ -29,11 +29,11 @@ $(VENV)/ready: requirements.lock pyproject.toml
 demo: setup  ## train Sparling on DigitCircle and print the paper's numbers beside ours (SCALE=smoke|small|paper)
 	@$(BIN)/python run.py experiment=digitcircle scale=$(SCALE)
 
-test: setup  ## lint, types and all tests
+test: setup  ## lint, types and all tests (two files at a time, one thread each)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
-	@$(BIN)/python -m pytest
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 plan: setup  ## list every run of every artefact: done or to do, by which commit, hours left (SCALE, EXPERIMENT, ARGS=--cells)
 	@$(BIN)/python scripts/plan.py --scale $(SCALE) $(if $(EXPERIMENT),experiment=$(EXPERIMENT)) $(ARGS)

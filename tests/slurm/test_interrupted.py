@@ -87,7 +87,11 @@ def test_after_scancel_the_same_command_makes_what_is_missing(cluster, longer, u
     assert code == 0, said
     assert "2 submitted as job" in said
     until(lambda: all(training(run) for run in runs))
-    logs = [(run.path / "log.txt").read_text() for run in runs]
-    (begun,) = [log for log in logs if "preempted" in log]
-    assert begun.count("running, process") == 2
-    assert "last.ckpt" in begun.partition("preempted")[2]
+
+    def log_of_the_begun():
+        (log,) = [log for log in ((run.path / "log.txt").read_text() for run in runs) if "preempted" in log]
+        return log
+
+    # its last.ckpt is there from before: that it goes on from it is said after "running"
+    until(lambda: "last.ckpt" in log_of_the_begun().partition("preempted")[2])
+    assert log_of_the_begun().count("running, process") == 2

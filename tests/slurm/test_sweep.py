@@ -26,7 +26,7 @@ def test_six_cells_of_which_one_fails(cluster, command):
     broken.metrics.rmdir()
     code, said = command.run("seed=0,1,2,3,4,5")
     assert code == 0, said
-    assert "5 of 6 left out" in said
+    assert "5 of 6 runs done already" in said
     assert "1 submitted as job" in said
     assert set(command.states().values()) == {"done"}
 
@@ -60,7 +60,7 @@ def test_forty_cells_in_three_arrays_with_a_cap(cluster, command, until):
         time.sleep(0.2)
     said = process.communicate()[0]
     assert process.returncode == 0, said
-    assert "37 of 40 left out" in said
+    assert "37 of 40 runs done already" in said
     assert "3 submitted already as job" in said
     assert "submitted as" not in said
     until(lambda: not cluster.jobs())
