@@ -9,6 +9,7 @@ from pathlib import Path
 from sparseid.errors import InputError
 from sparseid.papers.presets import preset_recipes
 from sparseid.papers.registry import ARTEFACTS
+from sparseid.reporting.seconds import seconds_rows
 from sparseid.training.errors import RunError
 from sparseid.training.rows import Row, read_rows, write_rows
 from sparseid.training.run_folder import RunFolder
@@ -46,6 +47,7 @@ def main() -> int:
         try:
             rows = read_rows(result)
             reason = why_not(rows, result.parent)
+            rows += seconds_rows(RunFolder(result.parent), rows)
         except (RunError, InputError) as error:
             reason = str(error)
         if reason:

@@ -43,3 +43,24 @@ def test_without_the_atlas_the_papers_scale_is_refused_before_anything_runs(smok
     assert "gtexportal.org" in said
     assert "Traceback" not in said
     assert not list(smoke.outputs.glob("paper/tbr/*"))
+
+
+@pytest.mark.parametrize(
+    ("artefact", "one", "said_at_the_end"),
+    [
+        (
+            "fig3",
+            ("data.latents=4", "method.latents=3", "method.variant=tbr"),
+            "smallest MSE exactly where the learned",
+        ),
+        ("fig6", ("data.S=1", "method.variant=tbr"), "the MCC of TBR approaches 1.0 at S = 1."),
+        ("fig7", ("data.S=1", "method.variant=baseline"), "changes the MCC of TBR only minimally."),
+        ("fig8", ("data.pi=0.4", "method.variant=tbr"), "robust to stochastic amounts of variation"),
+        ("runtime", ("seed=1",), "43 ± 13.4"),
+    ],
+)
+def test_the_other_figures_run_and_end_with_their_claims(smoke, artefact, one, said_at_the_end):
+    code, said = smoke.run(f"experiment=tbr/{artefact}", *one, "trainer=cpu")
+    assert code == 0, said
+    assert said_at_the_end in " ".join(said.replace("│", " ").split())
+    assert (smoke.outputs / "report" / "smoke" / f"tbr-{artefact}.md").is_file()

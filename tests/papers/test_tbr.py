@@ -5,10 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
+from sparseid.papers.claims import Comparison
 from sparseid.papers.presets import preset_recipes, preset_runs
 from sparseid.papers.registry import artefact, run_figures
 from sparseid.papers.targets import load_targets
-from sparseid.papers.tbr.claims import CLAIMS
+from sparseid.papers.tbr.claims import CLAIMS, LATENTS, LEARNED, PROBABILITIES
 from sparseid.reporting.aggregate import cells
 from sparseid.reporting.collect import newest, rows_frame
 from sparseid.training.rows import Row
@@ -42,8 +43,45 @@ def rows(seeds=3, changes=range(6), mcc=MCC, mse=MSE, effect=EFFECT):
     return newest(rows_frame(made))
 
 
-def outcomes(frame, artefacts=("tbr-fig4", "tbr-table3")):
-    return {name: check(frame).outcome for name, check in CLAIMS.items() if name.startswith(artefacts)}
+def outcomes(frame, artefacts=("tbr-fig4", "tbr-table3"), other=None):
+    """Outcomes of the claims of some artefacts; those that compare two artefacts find `other` in the second place."""
+    checks = {name: check for name, check in CLAIMS.items() if name.startswith(artefacts)}
+    return {
+        name: (check.check(frame, other) if isinstance(check, Comparison) else check(frame)).outcome
+        for name, check in checks.items()
+        if other is not None or not isinstance(check, Comparison)
+    }
+
+
+def frame_of(values, metric, artefact_id):
+    """Rows of one metric from (keys, seed) -> value."""
+    recipe = next(iter(preset_recipes(artefact_id, "small")))
+    made = [
+        Row(keys=dict(keys), seed=seed, metric=metric, value=value, recipe=recipe, **BASE)
+        for (keys, seed), value in values.items()
+    ]
+    return newest(rows_frame(made))
+
+
+def latent_rows(tbr, baseline, seeds=3):
+    """Figure 3: test errors of each method from (true, learned) latents."""
+    values = {}
+    for method, error in (("tbr", tbr), ("baseline", baseline)):
+        for true, learned, seed in itertools.product(LATENTS, LEARNED, range(seeds)):
+            keys = {"method": method, "latent_dim": true, "learned_dim": learned}
+            values[tuple(keys.items()), seed] = error(true, learned) + 0.001 * seed * learned
+    return frame_of(values, "mse", "tbr/fig3")
+
+
+def pi_rows(tbr, baseline, seeds=3):
+    """Figure 8: MCC of each method from pi."""
+    values = {
+        (("method", method), ("pi", pi), seed): of(pi) + 0.002 * seed * (1 + (method == "tbr"))
+        for method, of in (("tbr", tbr), ("baseline", baseline))
+        for pi in PROBABILITIES
+        for seed in range(seeds)
+    }
+    return frame_of({(key[:2], key[2]): value for key, value in values.items()}, "mcc", "tbr/fig8")
 
 
 CELLS_MCC = {"tbr": [0.51, 0.61, 0.61], "baseline": [0.5, 0.4, 0.31]}
@@ -118,9 +156,103 @@ def test_claims_fail_where_both_methods_are_alike():
     assert found["tbr-table3-pooled"] == "fails"
 
 
+def falls_to_the_true_number(true, learned):
+    return 0.1 + max(true - learned, 0)
+
+
+def test_claims_about_the_number_of_latents_hold_on_curves_as_the_text_describes_them():
+    described = latent_rows(falls_to_the_true_number, lambda z, k: 5 + max(z - k, 0) - 0.1 * (k > z or k == 8))
+    assert set(outcomes(described, ("tbr-fig3",)).values()) == {"holds"}
+    # the lowest point of a plateau is chance: the first one within a standard deviation counts
+    dips = latent_rows(lambda z, k: falls_to_the_true_number(z, k) - 0.0005 * (k == 8), lambda z, k: 5.0)
+    assert outcomes(dips, ("tbr-fig3-tbr_minimum",)) == {"tbr-fig3-tbr_minimum": "holds"}
+
+
+def test_claims_about_the_number_of_latents_fail_where_it_does_not_matter_or_errors_go_on_falling():
+    found = outcomes(latent_rows(lambda z, k: 1.0, lambda z, k: 5.0 + 0.1 * abs(k - z)), ("tbr-fig3",))
+    assert found == {
+        "tbr-fig3-tbr_minimum": "fails",
+        "tbr-fig3-baseline_minimum": "fails",
+        "tbr-fig3-elevated_below": "fails",
+        "tbr-fig3-plateau": "fails",
+    }
+    falling = latent_rows(lambda z, k: 10.0 - k, lambda z, k: 5.0)
+    assert outcomes(falling, ("tbr-fig3-plateau",)) == {"tbr-fig3-plateau": "fails"}
+    low_in_one = latent_rows(falls_to_the_true_number, lambda z, k: 5.0 if (z, k) != (7, 7) else 4.0)
+    assert outcomes(low_in_one, ("tbr-fig3-baseline",)) == {"tbr-fig3-baseline_minimum": "fails"}
+
+
+def test_claims_about_leaves_and_linear_data_hold_on_curves_like_figure_4_and_fail_where_they_should():
+    both = ("tbr-fig6", "tbr-fig7")
+    good = rows()
+    assert set(outcomes(good, both, good).values()) == {"holds"}
+    far = rows(mcc={"tbr": [0.5, 0.8, 0.9, 0.8, 0.7, 0.6], "baseline": [0.5, 0.9, 0.5, 0.5, 0.45, 0.4]})
+    assert outcomes(far, both, good) == {
+        "tbr-fig6-near_perfect_S1": "fails",
+        "tbr-fig6-entangled_S0": "holds",
+        "tbr-fig6-same_trends": "fails",
+        "tbr-fig7-minimal_change": "fails",
+        "tbr-fig7-beats_baseline": "fails",
+    }
+
+
+def test_claims_about_random_numbers_of_changes():
+    sparse = pi_rows(lambda pi: 0.5 if pi == 0 else 1 - 0.4 * pi, lambda pi: 0.5)
+    assert outcomes(sparse, ("tbr-fig8",)) == {"tbr-fig8-robust": "holds", "tbr-fig8-best_sparse": "holds"}
+    dense = pi_rows(lambda pi: 0.5 + 0.3 * pi, lambda pi: 0.5 + 0.3 * pi)
+    assert outcomes(dense, ("tbr-fig8",)) == {"tbr-fig8-robust": "undecided", "tbr-fig8-best_sparse": "fails"}
+
+
+def test_cells_are_compared_with_the_simulation():
+    claim = ("tbr-fig5a-below_simulation",)
+    assert outcomes(cell_rows(), claim, rows()) == {claim[0]: "holds"}
+    assert outcomes(cell_rows({"tbr": [1.0] * 3, "baseline": [0.5] * 3}), claim, rows()) == {claim[0]: "fails"}
+
+
+def test_every_claim_of_the_paper_has_a_check_and_those_between_artefacts_are_given_both():
+    assert {entry.id for entry in load_targets("tbr").statements} == set(CLAIMS)
+    asked = []
+
+    def rows_of(name):
+        asked.append(name)
+        return rows()
+
+    results = {result.id: result.finding for result in artefact("tbr/fig7").check_claims(rows_of)}
+    assert asked == ["tbr/fig7", "tbr/fig6"]
+    assert results["tbr-fig7-minimal_change"].outcome == "holds"
+
+
+def test_the_figures_of_the_appendix_have_a_curve_per_method():
+    for name, frame, panels in (
+        ("tbr/fig6", rows(), 2), ("tbr/fig7", rows(), 1), ("tbr/fig8", pi_rows(lambda pi: pi, lambda pi: 0.5), 1)
+    ):  # fmt: skip
+        figure = artefact(name).draw(frame, artefact(name).targets, "small")
+        assert [len(axes.lines) for axes in figure.axes] == [2] * panels
+        (legend,) = figure.legends
+        assert len(legend.get_texts()) == 2  # nothing of the paper is printed
+    pi = figure.axes[0].lines[0].get_xdata()
+    np.testing.assert_allclose(pi, np.array(PROBABILITIES) - 0.01)
+    described = latent_rows(falls_to_the_true_number, lambda z, k: 5.0)
+    figure = artefact("tbr/fig3").draw(described, [], "small")
+    assert len(figure.axes) == 8
+    np.testing.assert_allclose(figure.axes[1].lines[-1].get_ydata()[4], 0.1 + 0.005)
+    assert len(cells(artefact("tbr/fig3"), described, "small")) == 64
+    assert not artefact("tbr/fig3").draw(rows_frame([]), [], "paper").axes[0].collections
+
+
+def test_run_times_are_compared_per_data_set():
+    frame = frame_of({((("domain", "treesimulation"), ("method", "tbr"), ("S", 1)), n): 40.0 + n for n in range(3)},
+                     "seconds", "tbr/runtime")  # fmt: skip
+    simulated, on_cells = cells(artefact("tbr/runtime"), frame, "small")
+    assert (simulated.ours.centre, simulated.target.value) == (41.0, 42.98)
+    assert (on_cells.ours, on_cells.target.value) == (None, 25.37)
+    assert outcomes(frame, ("tbr-runtime",)) == {"tbr-runtime-sim_order": "holds"}
+
+
 def test_claims_without_rows_are_undecided():
     for check in CLAIMS.values():
-        finding = check(rows_frame([]))
+        empty = rows_frame([])
+        finding = check.check(empty, empty) if isinstance(check, Comparison) else check(empty)
         assert (finding.outcome, finding.measured) == ("undecided", False)
 
 

@@ -19,6 +19,7 @@ def test_clean_runs_of_presets_are_kept_and_others_named(tmp_path, sparling_rows
     outputs, papers = tmp_path / "outputs", tmp_path / "papers"
     (papers / "sparling" / "measured").mkdir(parents=True)
     finished(outputs, "clean", sparling_rows(0))
+    (outputs / "small" / "sparling" / "clean" / "timing.json").write_text('{"prepare_s": 1.0, "train_s": 2.5}')
     finished(outputs, "dirty", sparling_rows(1, dirty=True))
     finished(outputs, "other", sparling_rows(2, recipe="00000000"))
     finished(outputs, "empty", [])
@@ -27,6 +28,8 @@ def test_clean_runs_of_presets_are_kept_and_others_named(tmp_path, sparling_rows
     assert done.returncode == 0, done.stderr
     kept = list((papers / "sparling" / "measured").iterdir())
     assert [path.name for path in kept] == ["small-clean.json"]
-    assert read_rows(kept[0]) == sparling_rows(0)
+    *rows, seconds = read_rows(kept[0])
+    assert rows == sparling_rows(0)
+    assert (seconds.metric, seconds.value) == ("seconds", 3.5)  # timing.json is not kept
     for name, reason in (("dirty", "no commit"), ("other", "no preset"), ("empty", "no rows")):
         assert any(name in line and reason in line for line in done.stdout.splitlines())

@@ -103,9 +103,10 @@ def test_timing_adds_up_over_starts(tmp_path, monkeypatch):
     trainer.strategy = types.SimpleNamespace(root_device=torch.device("cpu"))
 
     def start(state, begin):
+        now[0] = begin
         timing = Timing(tmp_path / "timing.json", batch_size=8)
         timing.load_state_dict(state)
-        now[0] = begin
+        now[0] += 3  # the data are made
         timing.on_train_start(trainer, MODULE)
         for _ in range(3):
             now[0] += 2
@@ -126,6 +127,7 @@ def test_timing_adds_up_over_starts(tmp_path, monkeypatch):
         "device": "cpu",
         "threads": torch.get_num_threads(),
         "world_size": 1,
+        "prepare_s": 3.0,  # of the last start
         "train_s": 15.0,
         "test_s": 0.5,
         "samples": 48,

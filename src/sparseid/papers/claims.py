@@ -14,6 +14,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from sparseid.measurements import Key
+
 Outcome = Literal["holds", "fails", "undecided"]
 SIGNIFICANT = 0.05
 FEWEST_POINTS = 4
@@ -53,6 +55,23 @@ class ClaimResult:
 
 
 ClaimCheck = Callable[[pd.DataFrame], Finding]
+"""From the rows of the claim's artefact."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A check that also needs the rows of another artefact, at the same scale.
+
+    Parameters
+    ----------
+    other
+        Id of that artefact.
+    check
+        From the rows of the claim's artefact and of the other one.
+    """
+
+    other: str
+    check: Callable[[pd.DataFrame, pd.DataFrame], Finding]
 
 
 def every(findings: Mapping[str, Finding]) -> Finding:
@@ -151,6 +170,58 @@ def rank_trend(
     correlation = float(spearmanr(list(means), values).statistic)
     text = f"{what}: rank correlation {correlation:.2f} over {len(means)} {points}"
     return _decide(holds(correlation), text, correlation, n_seeds)
+
+
+def extreme_at(
+    values: Mapping[Key, pd.Series],
+    accepted: Callable[[Key], bool],
+    what: str,
+    point: str,
+    lowest: bool = True,
+    within_spread: bool = False,
+) -> Finding:
+    """Check where the mean over seeds is lowest or highest.
+
+    Parameters
+    ----------
+    values
+        Values of each point of a curve, in its order.
+    accepted
+        Whether the extreme may be at a point.
+    what, point
+        The metric and what tells points apart, in words.
+    lowest
+        False asks for the highest mean.
+    within_spread
+        Also accept the first point whose mean lies within a standard deviation of the extreme (of a plateau the lowest
+        point is chance).
+    """
+    measured = {at: of_point for at, of_point in values.items() if len(of_point)}
+    if len(measured) < len(values):
+        return not_measured(f"{what} at {point} {', '.join(str(at) for at in values if at not in measured)}")
+    sign = 1 if lowest else -1
+    means = {at: sign * float(of_point.mean()) for at, of_point in measured.items()}
+    best = min(means, key=lambda at: means[at])
+    text = f"{'lowest' if lowest else 'highest'} {what} {sign * means[best]:.3g} at {point} {best}"
+    holds = accepted(best)
+    if within_spread and not holds:
+        limit = means[best] + float(measured[best].std(ddof=0))
+        first = next(at for at in means if means[at] <= limit)
+        text += f", within a standard deviation of it first at {first}"
+        holds = accepted(first)
+    return _decide(holds, text, sign * means[best], min(map(len, measured.values())))
+
+
+def hardest(findings: Mapping[str, Finding]) -> Finding:
+    """Combine findings of a "for every ..." claim into the one that is furthest from holding, named by its key.
+
+    For claims over so many cells that the text of :func:`every` could not be read.
+    """
+    order = {"fails": 0, "undecided": 1, "holds": 2}
+    name, worst = min(findings.items(), key=lambda item: (order[item[1].outcome], -(item[1].p or 0.0)))
+    return Finding(
+        worst.outcome, f"hardest of {len(findings)}, {name}: {worst.text}", worst.statistic, worst.p, worst.measured
+    )
 
 
 def not_measured(what: str) -> Finding:

@@ -10,6 +10,8 @@ _WRITTEN = {
     "digitcircle": "DigitCircle",
     "latex_ocr": "LaTeX-OCR",
     "audiomnist": "AudioMNIST",
+    "treesimulation": "simulation",
+    "gtex": "GTEx",
     "test_speakers": "test speakers",
     "sparling": "Sparling",
     "tbr": "TBR",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sparseid.errors import InputError
 from sparseid.measurements import Key
-from sparseid.papers.claims import ClaimResult
+from sparseid.papers.claims import ClaimCheck, ClaimResult, Comparison, Finding
 from sparseid.papers.convention import Convention
 from sparseid.papers.rows import select
 from sparseid.papers.sparling import claims as sparling_claims
@@ -93,11 +93,22 @@ class Artefact:
         """The claims the paper makes about it."""
         return load_targets(self.paper).statements_about(self.id)
 
-    def check_claims(self, rows: pd.DataFrame) -> list[ClaimResult]:
-        """Check the claims about it on rows of one scale; those that have no check yet are left out."""
+    def check_claims(self, rows_of: Callable[[str], pd.DataFrame]) -> list[ClaimResult]:
+        """Check the claims about it; those that have no check yet are left out.
+
+        Parameters
+        ----------
+        rows_of
+            Gives the rows of an artefact, by its id, all of one scale.
+        """
         checks = _CLAIMS.get(self.paper, {})
+        rows = rows_of(self.id)
+
+        def finding(check: ClaimCheck | Comparison) -> Finding:
+            return check.check(rows, rows_of(check.other)) if isinstance(check, Comparison) else check(rows)
+
         stated = [entry for entry in self.statements if entry.id in checks]
-        return [ClaimResult(entry.id, entry.statement, checks[entry.id](rows)) for entry in stated]
+        return [ClaimResult(entry.id, entry.statement, finding(checks[entry.id])) for entry in stated]
 
     @property
     def unchecked(self) -> list[Statement]:
@@ -147,6 +158,20 @@ ARTEFACTS: dict[str, Artefact] = {
             draw=sparling_figures.errors_against_density,
         ),
         Artefact(
+            id="tbr/fig3",
+            paper="tbr",
+            title="Figure 3: test MSE against the number of learned latents",
+            selects={
+                "method": tbr_claims.METHODS,
+                "latent_dim": tbr_claims.LATENTS,
+                "learned_dim": tbr_claims.LEARNED,
+            },
+            cell=("method", "latent_dim", "learned_dim"),
+            metrics=("mse",),
+            targets_of=("tbr/fig3",),
+            draw=tbr_figures.curves_against_latents,
+        ),
+        Artefact(
             id="tbr/fig4",
             paper="tbr",
             title="Figure 4: MCC and test MSE in simulation against S",
@@ -189,11 +214,53 @@ ARTEFACTS: dict[str, Artefact] = {
             targets_of=("tbr/fig5b",),
             draw=tbr_figures.curves_on_unseen_cells,
         ),
+        Artefact(
+            id="tbr/fig6",
+            paper="tbr",
+            title="Figure 6: MCC and test MSE against S, leaves observed only",
+            selects={"method": tbr_claims.METHODS, "S": tbr_claims.CHANGES},
+            cell=("method", "S"),
+            metrics=("mcc", "mse"),
+            targets_of=("tbr/fig6",),
+            draw=tbr_figures.curves_against_changes,
+        ),
+        Artefact(
+            id="tbr/fig7",
+            paper="tbr",
+            title="Figure 7: MCC against S, all-linear data",
+            selects={"method": tbr_claims.METHODS, "S": tbr_claims.CHANGES},
+            cell=("method", "S"),
+            metrics=("mcc",),
+            targets_of=("tbr/fig7",),
+            draw=tbr_figures.mcc_against_changes,
+        ),
+        Artefact(
+            id="tbr/fig8",
+            paper="tbr",
+            title="Figure 8: MCC against the probability pi of a change",
+            selects={"method": tbr_claims.METHODS, "pi": tbr_claims.PROBABILITIES},
+            cell=("method", "pi"),
+            metrics=("mcc",),
+            targets_of=("tbr/fig8",),
+            draw=tbr_figures.curves_against_probability,
+        ),
+        Artefact(
+            id="tbr/runtime",
+            paper="tbr",
+            title="Run time: seconds to simulate and fit at S = 1",
+            selects={"domain": ("treesimulation", "gtex"), "method": ("tbr",), "S": (1,)},
+            cell=("domain",),
+            metrics=("seconds",),
+            targets_of=("tbr/runtime",),
+        ),
     )
 }
 """Artefact id -> artefact."""
 
-_CLAIMS = {"sparling": sparling_claims.CLAIMS, "tbr": tbr_claims.CLAIMS}
+_CLAIMS: dict[str, Mapping[str, ClaimCheck | Comparison]] = {
+    "sparling": sparling_claims.CLAIMS,
+    "tbr": tbr_claims.CLAIMS,
+}
 _RUN_FIGURES: dict[str, Callable[[pd.DataFrame, Mapping[str, np.ndarray], Sequence[Target], str], dict[str, Figure]]]
 _RUN_FIGURES = {"sparling": sparling_figures.run_figures, "tbr": tbr_figures.run_figures}
 

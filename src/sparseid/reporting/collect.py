@@ -12,6 +12,7 @@ import pandas as pd
 
 from sparseid.measurements import Key
 from sparseid.papers.rows import COLUMNS, no_rows
+from sparseid.reporting.seconds import seconds_rows
 from sparseid.training.errors import RunError
 from sparseid.training.rows import Row, read_rows
 from sparseid.training.run_folder import RunFolder
@@ -103,7 +104,8 @@ def collect(outputs: Path, scale: str | None = None, measured: Iterable[Path] | 
         state, message = _state(folder)
         if state == "done":
             try:
-                made += read_rows(folder / RESULT)
+                rows = read_rows(folder / RESULT)
+                made += rows + seconds_rows(RunFolder(folder), rows)
             except RunError as error:
                 state, message = "unreadable", str(error)
         if state == "unreadable":

@@ -96,7 +96,7 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str) -> None:
     console = _console()
     table = lines(cells(chosen, rows, scale), chosen.convention)
     _print_table(console, caption(chosen.title, scale, chosen.convention), table)
-    _print_claims(console, chosen.check_claims(rows))
+    _print_claims(console, chosen.check_claims(lambda name: of_preset(collection.rows, name, scale)))
     for run in collection.runs:
         if (run.paper, run.scale) == (chosen.paper, scale) and run.state not in ("done", "unreadable"):
             _say(console, f"{run.state}: {run.path} {run.message}".rstrip())

@@ -117,6 +117,7 @@ class StepCurves(pl.Callback):
 class Timing(pl.Callback):
     """Measure the seconds of training and of the tests, over all starts of a run, and keep them in ``timing.json``.
 
+    With them those in which the data were made, by the last start: from when this callback is made to the first step.
     The seconds of training stand in the checkpoint: work that a killed process lost does not count, nor does its time.
     The tests are made anew by every start that comes to them; the last ones count.
 
@@ -133,11 +134,13 @@ class Timing(pl.Callback):
         self.batch_size = batch_size
         self.trained: dict[str, Any] = {"train_s": 0.0, "steps": 0, "world_size": 1}
         self.test_s = 0.0
-        self._since = 0.0
+        self.prepare_s = 0.0
+        self._since = time.monotonic()
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Start the clock."""
-        self._since = time.monotonic()
+        """Count the seconds since this callback was made, in which the data were, and start the clock."""
+        now = time.monotonic()
+        self.prepare_s, self._since = now - self._since, now
         self.trained["world_size"] = trainer.world_size
 
     def on_train_batch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule, *_: Any) -> None:
@@ -185,6 +188,7 @@ class Timing(pl.Callback):
                 "device": device_name(trainer.strategy.root_device),
                 "threads": torch.get_num_threads(),
                 "world_size": self.trained["world_size"],
+                "prepare_s": round(self.prepare_s, 3),
                 "train_s": round(self.trained["train_s"], 3),
                 "test_s": round(self.test_s, 3),
                 "samples": self.trained["steps"] * self.batch_size,

@@ -1,13 +1,17 @@
-"""The claims of TBR's figures 4 and 5 and table 3 as functions of result rows; their wording stands in targets.yaml."""
+"""The claims of TBR's tables and figures as functions of result rows; their wording stands in targets.yaml."""
 
 from __future__ import annotations
 
 import pandas as pd
 
+from sparseid.measurements import Key
 from sparseid.papers.claims import (
     ClaimCheck,
+    Comparison,
     Finding,
     every,
+    extreme_at,
+    hardest,
     mean_above,
     mean_below,
     mean_not_below,
@@ -25,6 +29,13 @@ CHANGES_ON_CELLS = range(3)
 """Values of S in figure 5: those that the text speaks of."""
 ENVIRONMENTS = range(1, 11)
 """Environments of table 3."""
+LATENTS = (4, 5, 6, 7)
+"""Numbers of true latents in figure 3; the text names the first three."""
+NAMED_LATENTS = LATENTS[:3]
+LEARNED = range(1, 9)
+"""Numbers of learned latents in figure 3."""
+PROBABILITIES = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
+"""Values of pi in figure 8; the paper does not state them."""
 
 
 def _values(rows: pd.DataFrame, metric: str, method: str, changes: int) -> pd.Series:
@@ -163,7 +174,122 @@ def unseen_baseline_worse(rows: pd.DataFrame) -> Finding:
     return every({f"S = {changes}": check(changes) for changes in CHANGES_ON_CELLS})
 
 
-CLAIMS: dict[str, ClaimCheck] = {
+def _errors(rows: pd.DataFrame, method: str, latents: int) -> dict[Key, pd.Series]:
+    """Return the test errors of figure 3's curve of one number of true latents, by learned ones."""
+    return {k: per_seed(rows, "mse", method=method, latent_dim=latents, learned_dim=k) for k in LEARNED}
+
+
+def tbr_minimum(rows: pd.DataFrame) -> Finding:
+    """TBR's error is lowest where as many latents are learned as there are, for 4, 5 and 6 of them."""
+    return every(
+        {
+            f"|Z| = {z}": extreme_at(_errors(rows, "tbr", z), z.__eq__, "MSE", "learned", within_spread=True)
+            for z in NAMED_LATENTS
+        }
+    )
+
+
+def baseline_minimum(rows: pd.DataFrame) -> Finding:
+    """The baseline's error is lowest elsewhere, for every number of latents."""
+    return every({f"|Z| = {z}": extreme_at(_errors(rows, "baseline", z), z.__ne__, "MSE", "learned") for z in LATENTS})
+
+
+def elevated_below(rows: pd.DataFrame) -> Finding:
+    """Both methods' errors are higher with fewer learned latents than there are."""
+
+    def check(method: str, latents: int) -> Finding:
+        errors = _errors(rows, method, latents)
+        fewer = range(LEARNED[0], latents)
+        return hardest({f"{k} learned": significantly_above(errors[k], errors[latents], "MSE") for k in fewer})
+
+    return every({f"{written(method)}, |Z| = {z}": check(method, z) for method in METHODS for z in LATENTS})
+
+
+def plateau(rows: pd.DataFrame) -> Finding:
+    """With more learned latents than there are, TBR's error moves by less than a tenth of its last fall."""
+
+    def check(latents: int) -> Finding:
+        errors = _errors(rows, "tbr", latents)
+        fall = (errors[latents - 1] - errors[latents]).dropna()
+        falls = mean_above(fall, 0, "last fall of the MSE")
+        if falls.outcome != "holds":
+            return falls
+        found = {}
+        for k in range(latents + 1, LEARNED[-1] + 1):
+            share = ((errors[k] - errors[latents]) / fall.mean()).dropna()
+            found[f"{k} learned, rise"] = mean_below(share, 0.1, "change as a share of the last fall")
+            found[f"{k} learned, fall"] = mean_above(share, -0.1, "change as a share of the last fall")
+        return hardest(found)
+
+    return every({f"|Z| = {z}": check(z) for z in NAMED_LATENTS})
+
+
+def cells_below_simulation(rows: pd.DataFrame, simulation: pd.DataFrame) -> Finding:
+    """The MCC of TBR at S = 1 is lower on single cells than in simulation."""
+    on_cells, simulated = (_values(of_artefact, "mcc", "tbr", 1) for of_artefact in (rows, simulation))
+    return mean_not_below(simulated, on_cells, "MCC in simulation against on cells:")
+
+
+def leaves_near_perfect_s1(rows: pd.DataFrame) -> Finding:
+    """With leaves only the MCC of TBR at S = 1 is above 0.9."""
+    return mean_above(_values(rows, "mcc", "tbr", 1), 0.9, "MCC")
+
+
+def leaves_entangled_s0(rows: pd.DataFrame) -> Finding:
+    """With leaves only TBR is more entangled at S = 0 than at S = 1, and both methods stay below 0.7."""
+    below = {written(m): mean_below(_values(rows, "mcc", m, 0), 0.7, "MCC at S = 0") for m in METHODS}
+    return every({"S = 1 above S = 0": s1_above_s0(rows)} | below)
+
+
+def leaves_same_trends(rows: pd.DataFrame) -> Finding:
+    """With leaves only TBR's MCC is above the baseline's from S = 1 on, whose error there is 3 times TBR's."""
+    ours, baseline = (_values(rows, "mse", method, 1) for method in METHODS)
+    ratio = mean_ratio_above(baseline, ours, 3, "MSE of baseline / TBR")
+    return every({f"S = {s}": _against_baseline(rows, s) for s in CHANGES[1:]} | {"at S = 1": ratio})
+
+
+def linear_minimal_change(rows: pd.DataFrame, leaves: pd.DataFrame) -> Finding:
+    """On linear data the MCC of TBR differs by less than 0.1 from that of figure 6, for every S."""
+
+    def check(changes: int) -> Finding:
+        linear, curved = (_values(of_artefact, "mcc", "tbr", changes) for of_artefact in (rows, leaves))
+        difference = (linear - curved).dropna()
+        what = "difference of MCC"
+        return hardest({"above": mean_below(difference, 0.1, what), "below": mean_above(difference, -0.1, what)})
+
+    return every({f"S = {s}": check(s) for s in CHANGES})
+
+
+def _at_probability(rows: pd.DataFrame, method: str, probability: float) -> pd.Series:
+    return per_seed(rows, "mcc", method=method, pi=probability)
+
+
+def bernoulli_robust(rows: pd.DataFrame) -> Finding:
+    """With random numbers of changes TBR's MCC is above the baseline's up to pi = 0.6."""
+
+    def check(probability: float) -> Finding:
+        ours, baseline = (_at_probability(rows, method, probability) for method in METHODS)
+        return significantly_above(ours, baseline, "MCC")
+
+    return every({f"pi = {pi:g}": check(pi) for pi in PROBABILITIES[1:5]})
+
+
+def bernoulli_best_sparse(rows: pd.DataFrame) -> Finding:
+    """The MCC of TBR is highest where few weights change: pi of 0.1, 0.2 or 0.4."""
+    values: dict[Key, pd.Series] = {pi: _at_probability(rows, "tbr", pi) for pi in PROBABILITIES}
+    return extreme_at(values, PROBABILITIES[1:4].__contains__, "MCC", "pi", lowest=False)
+
+
+def tens_of_seconds(rows: pd.DataFrame) -> Finding:
+    """A simulated fit takes less than 600 seconds."""
+    return mean_below(per_seed(rows, "seconds", method="tbr", S=1), 600, "seconds")
+
+
+CLAIMS: dict[str, ClaimCheck | Comparison] = {
+    "tbr-fig3-tbr_minimum": tbr_minimum,
+    "tbr-fig3-baseline_minimum": baseline_minimum,
+    "tbr-fig3-elevated_below": elevated_below,
+    "tbr-fig3-plateau": plateau,
     "tbr-fig4-near_perfect_S1": near_perfect_s1,
     "tbr-fig4-entangled_S0": entangled_s0,
     "tbr-fig4-beats_baseline_S1": beats_baseline_s1,
@@ -179,6 +305,15 @@ CLAIMS: dict[str, ClaimCheck] = {
     "tbr-fig5a-tbr_rises": cells_tbr_rises,
     "tbr-fig5a-baseline_falls": cells_baseline_falls,
     "tbr-fig5b-S0_worst": unseen_s0_worst,
+    "tbr-fig5a-below_simulation": Comparison("tbr/fig4", cells_below_simulation),
     "tbr-fig5b-baseline_worse": unseen_baseline_worse,
+    "tbr-fig6-near_perfect_S1": leaves_near_perfect_s1,
+    "tbr-fig6-entangled_S0": leaves_entangled_s0,
+    "tbr-fig6-same_trends": leaves_same_trends,
+    "tbr-fig7-minimal_change": Comparison("tbr/fig6", linear_minimal_change),
+    "tbr-fig7-beats_baseline": beats_baseline_s1,
+    "tbr-fig8-robust": bernoulli_robust,
+    "tbr-fig8-best_sparse": bernoulli_best_sparse,
+    "tbr-runtime-sim_order": tens_of_seconds,
 }
-"""Claim id in targets.yaml -> check. Not yet: tbr-fig5a-below_simulation, which reads the rows of two artefacts."""
+"""Claim id in targets.yaml -> check."""

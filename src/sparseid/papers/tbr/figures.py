@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ from sparseid.papers.drawing import FAINT, INK, new_figure, tidy
 from sparseid.papers.names import written
 from sparseid.papers.rows import per_seed, select, values_of
 from sparseid.papers.targets import Target, load_targets
-from sparseid.papers.tbr.claims import METHODS
+from sparseid.papers.tbr.claims import LATENTS, LEARNED, METHODS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +30,41 @@ def curves_against_changes(rows: pd.DataFrame, targets: Sequence[Target], scale:
     return _curves(rows, targets, scale, {"mcc": "(a) MCC", "mse": "(b) test MSE"})
 
 
+def mcc_against_changes(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw figure 7: MCC of both methods against S; arguments as of `_curves`."""
+    return _curves(rows, targets, scale, {"mcc": "MCC"})
+
+
+def curves_against_probability(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw figure 8: MCC of both methods against pi; arguments as of `_curves`."""
+    return _curves(rows, targets, scale, {"mcc": "MCC"}, Points("pi", "pi, probability that a weight changes", 0.01))
+
+
+def curves_against_latents(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw figure 3: test MSE of both methods against the learned latents, a panel per number of true ones.
+
+    Each method has a scale of its own: the errors of the baseline are several times those of TBR.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    figure, grid = new_figure(2.6 * len(LATENTS), 4.6, columns=len(LATENTS), rows=len(METHODS))
+    points = Points("learned_dim", "learned latents", 0.0)
+    for line, method in zip(grid, METHODS, strict=True):
+        for axes, latents in zip(line, LATENTS, strict=True):
+            tidy(axes)
+            axes.axvline(latents, color=FAINT, linewidth=1, linestyle=":")
+            _curve(axes, select(rows, {"latent_dim": (latents,)}), "mse", method, points, 0.0)
+            axes.set_ylim(bottom=0)
+            axes.set_xlim(LEARNED[0] - 0.4, LEARNED[-1] + 0.4)
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        line[0].set_ylabel(f"test MSE, {written(method)}", fontsize=9)
+    for axes, latents in zip(grid[0], LATENTS, strict=True):
+        axes.set_title(f"{latents} true latents (dotted)", fontsize=10, color=INK)
+    figure.supxlabel(points.label, fontsize=9)
+    _legend(figure, scale, with_paper=False, columns=2)
+    return figure
+
+
 def curves_on_cells(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
     """Draw figure 5a: MCC of both methods on single cells against S; arguments as of `_curves`."""
     return _curves(rows, targets, scale, {"mcc": f"MCC{_cells_used(scale)}"})
@@ -43,8 +79,36 @@ def _cells_used(scale: str) -> str:
     return "" if scale == "paper" else ", not the paper's cells"
 
 
-def _curves(rows: pd.DataFrame, targets: Sequence[Target], scale: str, panels: Mapping[str, str]) -> Figure:
-    """Draw metrics of both methods against S, a dot per seed, the mean with its spread.
+@dataclass(frozen=True)
+class Points:
+    """What a curve runs over.
+
+    Parameters
+    ----------
+    key
+        Row key whose values are the points.
+    label
+        Of the axis.
+    apart
+        How far the two methods' dots stand to the sides of a point.
+    """
+
+    key: str
+    label: str
+    apart: float
+
+
+CHANGES_ALONG_ARCS = Points("S", "S, weights that change along an arc", 0.06)
+
+
+def _curves(
+    rows: pd.DataFrame,
+    targets: Sequence[Target],
+    scale: str,
+    panels: Mapping[str, str],
+    points: Points = CHANGES_ALONG_ARCS,
+) -> Figure:
+    """Draw metrics of both methods along a curve, a dot per seed, the mean with its spread.
 
     Parameters
     ----------
@@ -56,28 +120,38 @@ def _curves(rows: pd.DataFrame, targets: Sequence[Target], scale: str, panels: M
         Scale of `rows`; written into the legend.
     panels
         Metric -> title.
+    points
+        What the curve runs over.
     """
     from matplotlib.ticker import MaxNLocator
 
     figure, grid = new_figure(4.5 + 4.5 * (len(panels) - 1), 3.4, columns=len(panels))
     for axes, (metric, title) in zip(grid[0], panels.items(), strict=True):
         tidy(axes)
-        for place, method in zip((-0.06, 0.06), METHODS, strict=True):
-            _curve(axes, rows, metric, method, place)
-            _paper_points(axes, targets, metric, method, 3 * place)
+        for place, method in zip((-points.apart, points.apart), METHODS, strict=True):
+            _curve(axes, rows, metric, method, points, place)
+            _paper_points(axes, targets, metric, method, points, 3 * place)
         axes.set_title(title, fontsize=10, color=INK)
-        axes.set_xlabel("S, weights that change along an arc", fontsize=9)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel(points.label, fontsize=9)
+        if points is CHANGES_ALONG_ARCS:
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylim(bottom=0)
-    spread = load_targets("tbr").convention.interval_words
-    handles = [*(_line(COLOURS[method]) for method in METHODS), _hollow_marker()]
-    names = [f"{written(method)}, scale={scale}" for method in METHODS]
-    paper = "paper" if scale == "paper" else "paper (other scale)"
-    figure.legend(
-        handles, [*names, f"{paper}, where printed"], title=f"dots: seeds; band: {spread}", title_fontsize=8,
-        loc="outside lower center", ncols=3 if len(panels) > 1 else 2, fontsize=8.5, frameon=False,
-    )  # fmt: skip
+    printed = any(target.metric in panels and target.value is not None for target in targets)
+    _legend(figure, scale, with_paper=printed, columns=3 if len(panels) > 1 else 2)
     return figure
+
+
+def _legend(figure: Figure, scale: str, with_paper: bool, columns: int) -> None:
+    spread = load_targets("tbr").convention.interval_words
+    handles = [_line(COLOURS[method]) for method in METHODS]
+    names = [f"{written(method)}, scale={scale}" for method in METHODS]
+    if with_paper:
+        handles.append(_hollow_marker())
+        names.append(f"{'paper' if scale == 'paper' else 'paper (other scale)'}, where printed")
+    figure.legend(
+        handles, names, title=f"dots: seeds; band: {spread}", title_fontsize=8,
+        loc="outside lower center", ncols=columns, fontsize=8.5, frameon=False,
+    )  # fmt: skip
 
 
 def run_figures(
@@ -148,15 +222,15 @@ def deltas_of_arcs(deltas: np.ndarray, seed: int) -> Figure:
     return figure
 
 
-def _curve(axes: Axes, rows: pd.DataFrame, metric: str, method: str, place: float) -> None:
+def _curve(axes: Axes, rows: pd.DataFrame, metric: str, method: str, points: Points, place: float) -> None:
     of_method = select(rows, {"method": (method,)})
-    measured = {int(s): per_seed(of_method, metric, S=s) for s in values_of(of_method, "S")}
-    measured = {s: values for s, values in measured.items() if len(values)}
+    measured = {float(at): per_seed(of_method, metric, **{points.key: at}) for at in values_of(of_method, points.key)}
+    measured = {at: values for at, values in measured.items() if len(values)}
     if not measured:
         return
     convention = load_targets("tbr").convention
     summaries = [convention.summarise_values(values) for values in measured.values()]
-    colour, places = COLOURS[method], [s + place for s in measured]
+    colour, places = COLOURS[method], [at + place for at in measured]
     axes.plot(places, [summary.centre for summary in summaries], color=colour, linewidth=2, marker="o", markersize=3)
     low, high = ([getattr(summary, end) for summary in summaries] for end in ("low", "high"))
     axes.fill_between(places, low, high, color=colour, alpha=0.15, linewidth=0)
@@ -164,10 +238,12 @@ def _curve(axes: Axes, rows: pd.DataFrame, metric: str, method: str, place: floa
         axes.scatter(np.full(len(values), at), values, s=8, color=colour, alpha=0.5, linewidth=0)
 
 
-def _paper_points(axes: Axes, targets: Sequence[Target], metric: str, method: str, place: float) -> None:
+def _paper_points(
+    axes: Axes, targets: Sequence[Target], metric: str, method: str, points: Points, place: float
+) -> None:
     for target in targets:
         if (target.metric, target.keys.get("method")) == (metric, method) and target.value is not None:
-            x = float(target.keys["S"]) + place
+            x = float(target.keys[points.key]) + place
             if target.interval:
                 axes.vlines(x, *target.interval, color=COLOURS[method], linewidth=1.2)
             axes.scatter(x, target.value, s=26, facecolor="white", edgecolor=COLOURS[method], zorder=3)
