@@ -132,6 +132,24 @@ def test_the_baseline_has_no_second_stage():
     assert "method.estimator=two_stage needs" in message("method.variant=baseline", "method.estimator=two_stage")
 
 
+@pytest.mark.parametrize(
+    ("overrides", "hint"),
+    [
+        (["method.estimator=warm_start"], "needs method.warm_up_samples above 0"),
+        (["method.warm_up_samples=80"], "the other estimators have none"),
+        (["method.estimator=warm_start", "method.warm_up_samples=39"], "between the first batch and the last"),
+        (["method.estimator=warm_start", "method.warm_up_samples=1680"], "between the first batch and the last"),
+        (
+            ["method.estimator=warm_start", "method.warm_up_samples=80", "method.latent_norm=batchnorm"],
+            "would undo the rotation",
+        ),
+    ],
+)
+def test_a_warm_start_ends_within_the_training_and_has_latents_that_can_be_rotated(overrides, hint):
+    assert hint in message(*overrides)
+    compose([*TBR, "method.estimator=warm_start", "method.warm_up_samples=80"])
+
+
 def test_a_single_sample_has_no_scale():
     assert "two samples or more" in message("trainer.batch_size=1")
     compose([*TBR, "trainer.batch_size=1", "method.latent_norm=none"])

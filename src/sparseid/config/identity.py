@@ -68,8 +68,8 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
     if isinstance(cfg.method, SparlingConfig):
         keys["method"] = "sparling_st" if cfg.method.sparse.thresholds == "single" else "sparling_mt"
     elif isinstance(cfg.method, TBRConfig):
-        two_stage = cfg.method.estimator == "two_stage"
-        keys["method"] = f"{cfg.method.variant}_two_stage" if two_stage else cfg.method.variant
+        joint = cfg.method.estimator == "joint"
+        keys["method"] = cfg.method.variant if joint else f"{cfg.method.variant}_{cfg.method.estimator}"
     else:
         keys["method"] = cfg.method.name
     if isinstance(cfg.data, TreeSimulationConfig):

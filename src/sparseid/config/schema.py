@@ -209,7 +209,10 @@ class TBRConfig:
     variant: str = "tbr"
     """tbr, or baseline: one weight vector for all environments (the arc deltas are frozen at zero)."""
     estimator: str = "joint"
-    """joint (the paper's) or two_stage: fit without the penalty, then rotate the latents to the sparsest deltas."""
+    """joint (the paper's); two_stage: fit without the penalty, then rotate the latents to the sparsest deltas;
+    warm_start: joint training from where two_stage ends after warm_up_samples."""
+    warm_up_samples: int = 0
+    """Training samples without the penalty before the rotation of warm_start."""
     latents: int = MISSING
     """Learned latents."""
     hidden: list[int] = MISSING

@@ -236,7 +236,7 @@ def _gtex(run: RunConfig) -> Iterator[Problem]:
 
 def _tbr(run: RunConfig) -> Iterator[Problem]:
     method: TBRConfig = run.method
-    yield from one_of(method, "method.", variant=("tbr", "baseline"), estimator=("joint", "two_stage"))
+    yield from one_of(method, "method.", variant=("tbr", "baseline"), estimator=("joint", "two_stage", "warm_start"))
     yield from one_of(method, "method.", latent_norm=("none", "in_penalty", "batchnorm"), penalty=("l1", "prox_l1"))
     yield from between(method, "method.", 1, math.inf, "latents")
     yield from between(method, "method.", 0, math.inf, "slope", "root_weights_std", "penalty_weight")
@@ -244,9 +244,21 @@ def _tbr(run: RunConfig) -> Iterator[Problem]:
         yield Problem(("method.lr",), "method.lr must be above 0")
     if min(method.hidden, default=1) < 1:
         yield Problem(("method.hidden",), "method.hidden lists the units of each hidden layer, at least 1")
-    if method.variant == "baseline" and method.estimator == "two_stage":
-        text = "the baseline has no deltas to make sparse: method.estimator=two_stage needs method.variant=tbr"
+    if method.variant == "baseline" and method.estimator != "joint":
+        text = (
+            f"the baseline has no deltas to make sparse: method.estimator={method.estimator} needs method.variant=tbr"
+        )
         yield Problem(("method.variant", "method.estimator"), text)
+    if (method.estimator == "warm_start") != (method.warm_up_samples > 0) or method.warm_up_samples < 0:
+        text = "a warm start needs method.warm_up_samples above 0, the other estimators have none"
+        yield Problem(("method.warm_up_samples", "method.estimator"), text)
+    elif method.estimator == "warm_start":
+        if not run.trainer.batch_size <= method.warm_up_samples < run.trainer.max_samples:
+            text = "a warm start ends between the first batch and the last: mend method.warm_up_samples"
+            yield Problem(("method.warm_up_samples", "trainer.max_samples", "trainer.batch_size"), text)
+        if method.latent_norm == "batchnorm":
+            text = "batch norm would undo the rotation of a warm start: write method.latent_norm=none or in_penalty"
+            yield Problem(("method.latent_norm", "method.estimator"), text)
     if method.latent_norm != "none" and run.trainer.batch_size < 2:
         text = (
             "the scale of latents needs two samples or more: raise trainer.batch_size or write method.latent_norm=none"

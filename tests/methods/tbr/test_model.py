@@ -34,6 +34,16 @@ def test_predictions_are_the_products_with_the_environments_weights():
     torch.testing.assert_close(made(inputs, environments), expected)
 
 
+def test_a_rotation_changes_the_latents_and_no_prediction():
+    made = model()
+    inputs, environments = torch.randn(2, 9, 4), torch.randint(0, 14, (2, 9))
+    before, latents = made(inputs, environments), made.encode(inputs)
+    basis = torch.randn(2, 3, 3) + 2 * torch.eye(3)
+    made.rotate(basis)
+    torch.testing.assert_close(made.encode(inputs), latents @ basis.transpose(1, 2), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(made(inputs, environments), before, rtol=1e-4, atol=1e-4)
+
+
 def test_the_baseline_has_one_weight_vector_and_nothing_to_change_it():
     made = model(with_deltas=False)
     assert made.deltas is None

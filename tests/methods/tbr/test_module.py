@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 
+from sparseid.methods.tbr import losses
 from sparseid.methods.tbr.module import TBRModule
 from sparseid.training.build import build_data, build_module
 from sparseid.training.checkpoints import load
@@ -107,7 +108,10 @@ def test_every_member_has_a_validation_curve(config):
 
 @pytest.mark.parametrize(
     ("step", "changes"),
-    [(7, ()), (20, ()), (41, ()), (4, ("method.penalty=prox_l1",)), (20, ("method.latent_norm=batchnorm",))],
+    [
+        *((7, ()), (20, ()), (41, ()), (4, ("method.penalty=prox_l1",)), (20, ("method.latent_norm=batchnorm",))),
+        *((step, ("method.estimator=warm_start", "method.warm_up_samples=400")) for step in (9, 10, 11)),
+    ],
 )
 def test_an_interrupted_run_ends_bit_for_bit_like_one_never_interrupted(config, monkeypatch, step, changes):
     class Killed(BaseException):
@@ -192,6 +196,29 @@ def test_two_stages_disentangle(config):
     assert {row.keys["method"] for row in rows} == {"tbr_two_stage"}
     assert np.mean([row.value for row in rows if row.metric == "mcc"]) >= 0.95
     assert deltas(folder).abs().sum() > 0
+
+
+def test_a_warm_start_rotates_once_and_goes_on_with_the_penalty(config, monkeypatch):
+    """The joint estimator reaches on a small problem in a few epochs what it needs many for from the beginning."""
+    size = ("data.depth=5", "data.samples=500", "method.hidden=[256,64]", "trainer.batch_size=64", "seeds=[0,1]")
+    warm = ("method.estimator=warm_start", "method.warm_up_samples=154880")  # 10 epochs of 20
+    steps, find_rotation, l1_penalty = [], TBRModule.find_rotation, losses.l1_penalty
+
+    def seen(self):
+        steps.append(self.global_step)
+        return find_rotation(self)
+
+    monkeypatch.setattr(TBRModule, "find_rotation", seen)
+    penalised = []
+    monkeypatch.setattr(
+        "sparseid.methods.tbr.module.l1_penalty", lambda *args: penalised.append(None) or l1_penalty(*args)
+    )
+    folder = execute(config(*size, *warm, "trainer.max_samples=309760"))
+    assert steps == [2420]
+    assert len(penalised) == 2420
+    rows = read_rows(folder / "result.json")
+    assert {row.keys["method"] for row in rows} == {"tbr_warm_start"}
+    assert np.mean([row.value for row in rows if row.metric == "mcc"]) >= 0.95
 
 
 def test_other_than_the_true_number_of_latents_only_the_error_is_measured(config):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from sparseid.stacking.batches import take
-from sparseid.stacking.layers import StackedBatchNorm, stacked_mlp
+from sparseid.stacking.layers import StackedBatchNorm, StackedLinear, stacked_mlp
 
 BATCH_NORM_MOMENTUM = 0.01
 """The moving statistics average some hundred batches: with fewer their noise would be seen in the test error."""
@@ -68,6 +68,25 @@ class TreeModel(nn.Module):
     def encode(self, inputs: Tensor) -> Tensor:
         """Map inputs (members, batch, features) to latents (members, batch, latents)."""
         return self.norm(self.encoder(inputs))
+
+    @torch.no_grad()
+    def rotate(self, basis: Tensor) -> None:
+        """Replace the latents z by B z, and the weights so that predictions stay; not with batch norm.
+
+        Parameters
+        ----------
+        basis
+            (members, latents, latents) B, invertible.
+        """
+        last = self.encoder[-1]
+        assert isinstance(last, StackedLinear)
+        assert last.bias is not None
+        for parameter in (last.weight, last.bias):
+            parameter.copy_(parameter @ basis.transpose(1, 2))
+        inverse = torch.linalg.inv(basis)
+        self.root_weights.copy_((self.root_weights[:, None] @ inverse)[:, 0])
+        if self.deltas is not None:
+            self.deltas.copy_(self.deltas @ inverse)
 
     def weights(self) -> Tensor:
         """Return (members, environments, latents) the weights w_e of all environments."""

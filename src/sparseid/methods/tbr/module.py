@@ -65,7 +65,7 @@ class TBRModule(LightningModule):
             batch_norm=method.latent_norm == "batchnorm",
             with_deltas=method.variant == "tbr",
         )
-        self._fits_freely = method.estimator == "two_stage"  # the penalty is its second stage
+        self._warm_steps = method.warm_up_samples // data.batch_size
         self._scale: Tensor | None = None
         self.register_buffer("penalty_weight", per_member(method.penalty_weight, len(data.seeds)), persistent=False)
         self.milestone: str | None = None
@@ -84,11 +84,23 @@ class TBRModule(LightningModule):
         """Adam on everything at a constant learning rate."""
         return torch.optim.Adam(self.parameters(), lr=self.method.lr, fused=True)
 
+    @property
+    def fits_freely(self) -> bool:
+        """Whether this step has no penalty: of the two-stage estimator, and of a warm start before its rotation."""
+        return self.method.estimator == "two_stage" or self.global_step < self._warm_steps
+
+    def on_train_batch_start(self, batch: EnvironmentBatch, batch_idx: int) -> None:
+        """Rotate the latents where a warm start ends; Adam's moments, of the old latents, begin anew."""
+        if self._warm_steps and self.global_step == self._warm_steps:
+            self.model.rotate(self.find_rotation())
+            for optimizer in self.trainer.optimizers:
+                optimizer.state.clear()
+
     def training_step(self, batch: EnvironmentBatch, batch_idx: int) -> Tensor:
         """Return the members' mean squared errors and penalties, summed over members."""
         latents = self.model.encode(batch.inputs)
         losses = mean_squared_error(self.model.predict(latents, batch.environments), batch.labels)
-        if self.model.deltas is not None and not self._fits_freely:
+        if self.model.deltas is not None and not self.fits_freely:
             scale = latent_scale(latents) if self.method.latent_norm == "in_penalty" else None
             proximal = self.method.penalty == "prox_l1"  # the deltas' own part comes after Adam's step
             deltas = self.model.deltas.detach() if proximal else self.model.deltas
@@ -98,8 +110,9 @@ class TBRModule(LightningModule):
 
     def optimizer_step(self, epoch: int, batch_idx: int, optimizer: Any, optimizer_closure: Any = None) -> None:
         """Make Adam's step, and the proximal one after it where the penalty asks for it."""
+        penalised = self.model.deltas is not None and not self.fits_freely  # before the step is counted
         super().optimizer_step(epoch, batch_idx, optimizer, optimizer_closure)
-        if self.model.deltas is not None and self.method.penalty == "prox_l1" and not self._fits_freely:
+        if penalised and self.method.penalty == "prox_l1":
             self.shrink_deltas(optimizer)
 
     @torch.no_grad()
@@ -156,7 +169,7 @@ class TBRModule(LightningModule):
 
     @torch.no_grad()
     def find_rotation(self) -> Tensor:
-        """Return (members, k, k) the linear map of the latents that makes the deltas sparsest."""
+        """Return (members, k, k) the linear map of the latents that makes the deltas of the training data sparsest."""
         count = len(self.tree.observed)
         moments = torch.zeros(())
         for batch in self.trainer.datamodule.train.chunks():  # type: ignore[attr-defined]
