@@ -11,7 +11,7 @@ import json
 import sys
 from pathlib import Path
 
-from sparseid.config.errors import ConfigError
+from sparseid.errors import InputError
 from sparseid.launching.plan import plan_artefacts, plan_command
 from sparseid.launching.plan_view import as_json, print_workload
 
@@ -21,16 +21,20 @@ def main() -> int:
     parser.add_argument("overrides", nargs="*", help="plan the command python run.py OVERRIDES instead")
     parser.add_argument("--scale", choices=["smoke", "small", "paper"], help="default: small")
     parser.add_argument("--outputs", type=Path, help="folder of runs (default: outputs)")
+    parser.add_argument("--only", action="append", metavar="NAME", help="only this paper or artefact; may be repeated")
     parser.add_argument("--cells", action="store_true", help="list each run of long sweeps too")
     parser.add_argument("--json", action="store_true", help="everything as JSON")
     arguments = parser.parse_intermixed_args()
     options = [f"{name}={value}" for name in ("scale", "outputs") if (value := getattr(arguments, name)) is not None]
     try:
+        if arguments.overrides and arguments.only:
+            parser.error("--only is about all artefacts of a scale: leave it out where a command is planned")
         if arguments.overrides:
             workload = plan_command([*options, *arguments.overrides])
         else:
-            workload = plan_artefacts(arguments.scale or "small", arguments.outputs or Path("outputs"))
-    except ConfigError as error:
+            outputs = arguments.outputs or Path("outputs")
+            workload = plan_artefacts(arguments.scale or "small", outputs, only=arguments.only or ())
+    except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     if arguments.json:

@@ -24,9 +24,11 @@ def main() -> int:
     parser.add_argument("--scale", choices=["smoke", "small", "paper"], default="small", help="default: small")
     parser.add_argument("--launcher", default="local", help="local (default) or slurm")
     parser.add_argument("--outputs", type=Path, default=Path("outputs"), help="folder of runs (default: outputs)")
+    parser.add_argument("--only", action="append", metavar="NAME", help="only this paper or artefact; may be repeated")
     parser.add_argument("--again-measured", action="store_true", help="make runs whose rows are kept in git, too")
     arguments = parser.parse_intermixed_args()
-    return reproduce(Request(**{**vars(arguments), "settings": tuple(arguments.settings)}))
+    lists = {"settings": tuple(arguments.settings), "only": tuple(arguments.only or ())}
+    return reproduce(Request(**{**vars(arguments), **lists}))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from sparseid.config import sweep
 from sparseid.config.choices import CONFIGS
 from sparseid.config.errors import ConfigError
 from sparseid.config.identity import recipe_hash
+from sparseid.errors import InputError
 from sparseid.launching import estimate, plan
 from sparseid.launching.estimate import Cost, WholeRun
 from sparseid.launching.main import main
@@ -79,8 +80,8 @@ def test_every_artefact_of_the_five_papers_is_listed(tmp_path):
     )
     assert artefacts["sparling/fig3"].problem == ""
     assert artefacts["tbr/table3"].problem == ""
-    assert artefacts["tbr/runtime"].problem == "no preset yet"
-    assert artefacts["tbr/runtime"].title == "Run time (App. A.4)"
+    assert artefacts["regcl/fig2"].problem == "no preset yet"
+    assert artefacts["regcl/fig2"].title == "AUC against the number of latents"
 
 
 def test_shared_runs_are_counted_once(tmp_path):
@@ -215,7 +216,7 @@ def test_table_lists_short_sweeps_and_folds_long_ones(tmp_path, capsys, pretend)
     shown = capsys.readouterr().out
     assert shown.count("digitcircle-sparling_mt-seed4-") == 2  # fig3 and fig4
     assert "aaaaaaaa, local changes" in shown
-    assert re.search(r"tbr/fig8,\s+tbr/runtime: no preset yet", shown)
+    assert re.search(r"ddl/fig11,\s+ddl/theory: no preset yet", shown)
     whole = shown.partition("all papers")[2].splitlines()[0]
     assert re.fullmatch(r" +1 of \d+ done: 1 done, \d+ planned +4\.0 h \+ \d+ unknown", whole)
     assert "\x1b" not in shown
@@ -251,3 +252,14 @@ def test_run_py_leaves_out_what_is_measured_if_asked_to(keep, capsys):
     assert re.findall(r"^# outputs/.*-seed(\d)-", capsys.readouterr().out, re.M) == ["4"]
     assert main([*ask, "seed=0,3"]) == 0
     assert "all measured" in capsys.readouterr().out
+
+
+def test_only_some_papers_and_artefacts(tmp_path):
+    def ids(*only):
+        return [artefact.id for artefact in plan_artefacts("small", tmp_path, CPU, only=only).artefacts]
+
+    assert ids("tbr/fig4", "sparling/fig3") == ["sparling/fig3", "tbr/fig4"]
+    assert {name.partition("/")[0] for name in ids("tbr")} == {"tbr"}
+    assert ids("tbr", "tbr/fig4") == ids("tbr")
+    with pytest.raises(InputError, match="Did you mean sparling"):
+        ids("sparlin")

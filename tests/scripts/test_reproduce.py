@@ -27,7 +27,7 @@ def states(outputs):
 
 
 def test_everything_is_made_once_and_reported(tmp_path):
-    process = start(tmp_path)
+    process = start(tmp_path, "--only", "sparling")
     said, _ = process.communicate()
     assert process.returncode == 0, said
     assert "all 2 runs done" in said
@@ -39,7 +39,7 @@ def test_everything_is_made_once_and_reported(tmp_path):
         assert re.search(r"\d", (tmp_path / "report" / "smoke" / f"{name}.md").read_text())
 
     before = {path: path.stat().st_mtime for path in tmp_path.glob("smoke/*/*/result.json")}
-    process = start(tmp_path)
+    process = start(tmp_path, "--only", "sparling")
     said, _ = process.communicate()
     assert process.returncode == 0, said
     assert said.count("\n=== ") == 1  # the report
@@ -48,7 +48,9 @@ def test_everything_is_made_once_and_reported(tmp_path):
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_stopped_with_its_run(tmp_path, sent, code):
-    process = start(tmp_path, "trainer.max_samples=4000000", "method.schedule.min_target=1.0")
+    process = start(
+        tmp_path, "trainer.max_samples=4000000", "method.schedule.min_target=1.0", "--only", "sparling/fig3"
+    )
     while not any(tmp_path.glob("smoke/*/*/checkpoints/last.ckpt")):
         assert process.poll() is None, process.communicate()
         time.sleep(0.1)
@@ -66,3 +68,10 @@ def test_mistake_in_a_setting_is_refused_before_anything_is_run(tmp_path):
     assert process.returncode == 2, said
     assert "hydra.launcher.job" in said
     assert not (tmp_path / "outputs").exists()
+
+
+def test_a_name_that_is_neither_paper_nor_artefact_is_refused(tmp_path):
+    process = start(tmp_path / "outputs", "--only", "tbr", "--only", "sparling/fig33")
+    said, _ = process.communicate()
+    assert process.returncode == 2, said
+    assert said == "error: sparling/fig33 is no paper and no artefact. Did you mean sparling/fig3?\n"

@@ -7,6 +7,7 @@ import socket
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sparseid.config.choices import CONFIGS, choices, scales
 from sparseid.config.errors import ConfigError
 from sparseid.config.identity import member_seeds, recipe_hash, run_directory
 from sparseid.config.schema import RunConfig
+from sparseid.errors import InputError
 from sparseid.launching.estimate import NOTHING_LEFT, Estimate, Estimator, costs_of_runs, read_costs
 from sparseid.papers.registry import ARTEFACTS, PAPERS
 from sparseid.papers.targets import load_targets
@@ -148,9 +150,14 @@ def total(runs: Iterable[PlannedRun]) -> Total:
 
 
 def plan_artefacts(
-    scale: str, outputs: Path, overrides: Sequence[str] = (), configs: Path = CONFIGS, count_measured: bool = True
+    scale: str,
+    outputs: Path,
+    overrides: Sequence[str] = (),
+    configs: Path = CONFIGS,
+    count_measured: bool = True,
+    only: Sequence[str] = (),
 ) -> Workload:
-    """Plan every artefact of every paper at a scale.
+    """Plan every artefact of every paper at a scale, or some of them.
 
     Parameters
     ----------
@@ -164,6 +171,13 @@ def plan_artefacts(
         The folder of YAML files.
     count_measured
         Whether runs whose rows are kept in git count as finished.
+    only
+        Papers and artefacts; empty for all.
+
+    Raises
+    ------
+    InputError
+        If `only` names what there is not.
 
     Notes
     -----
@@ -171,7 +185,7 @@ def plan_artefacts(
     """
     presets, look = choices("experiment", configs), _Look(outputs, scale, count_measured)
     planned = []
-    for name, (paper, title) in all_artefacts().items():
+    for name, (paper, title) in _chosen(only).items():
         runs: tuple[PlannedRun, ...] = ()
         problem = ""
         if name not in presets:
@@ -213,6 +227,18 @@ def all_artefacts() -> dict[str, tuple[str, str]]:
         own = {name: title for name, title in ours.items() if name not in titles}  # summaries of one run
         found.update({name: (paper, title) for name, title in (own | titles).items()})
     return found
+
+
+def _chosen(only: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return the artefacts that `only` names, themselves or by their paper."""
+    known = all_artefacts()
+    names = [*PAPERS, *known]
+    for name in only:
+        if name not in names:
+            near = get_close_matches(name, names, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"Papers: {', '.join(PAPERS)}."
+            raise InputError(f"{name} is no paper and no artefact. {hint}")
+    return {name: entry for name, entry in known.items() if not only or {name, entry[0]} & set(only)}
 
 
 def without_measured(planned: sweep.Plan) -> sweep.Plan:

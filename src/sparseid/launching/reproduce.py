@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 from sparseid.config.choices import CONFIGS
+from sparseid.errors import InputError
 from sparseid.launching.cell import DONE, FAILED, REFUSED
 from sparseid.launching.plan import NO_PRESET, PlannedArtefact, PlannedRun, Workload, plan_artefacts, total
 from sparseid.launching.plan_view import print_workload, states_text
@@ -45,6 +46,8 @@ class Request:
         Further overrides of every command, for example ``hydra.launcher.partition=gpu``.
     again_measured
         Also make the runs whose rows are kept in git.
+    only
+        Papers and artefacts; empty for all.
     """
 
     scale: str
@@ -52,11 +55,13 @@ class Request:
     launcher: str = "local"
     settings: tuple[str, ...] = ()
     again_measured: bool = False
+    only: tuple[str, ...] = ()
 
     def plan(self) -> Workload:
         """Return all artefacts as they stand now."""
         overrides = [f"hydra/launcher={self.launcher}", *self.settings]
-        return plan_artefacts(self.scale, self.outputs, overrides, count_measured=not self.again_measured)
+        counted = not self.again_measured
+        return plan_artefacts(self.scale, self.outputs, overrides, count_measured=counted, only=self.only)
 
     def command(self, artefact: PlannedArtefact) -> list[str]:
         """Return the command that makes an artefact."""
@@ -84,7 +89,11 @@ def reproduce(request: Request) -> int:
 
 
 def _reproduce(request: Request, commands: Commands) -> int:
-    workload = request.plan()
+    try:
+        workload = request.plan()
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return REFUSED
     print_workload(workload)
     if not workload.runs():
         problems = {artefact.problem for artefact in workload.artefacts if artefact.problem != NO_PRESET}
