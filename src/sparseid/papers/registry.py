@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sparseid.errors import InputError
 from sparseid.measurements import Key
 from sparseid.papers.claims import ClaimCheck, ClaimResult, Comparison, Finding
 from sparseid.papers.convention import Convention
-from sparseid.papers.rows import select
+from sparseid.papers.rows import select, with_complements
 from sparseid.papers.sparling import claims as sparling_claims
 from sparseid.papers.sparling import figures as sparling_figures
 from sparseid.papers.targets import Statement, Target, load_targets
@@ -54,6 +55,8 @@ class Artefact:
         Targets that are no cell because a claim checks them.
     draw
         Draws its figure; None for a plain table.
+    derive
+        From the rows that it selects, those that its cells are made of: with further metrics, or the table of a test.
     """
 
     id: str
@@ -65,8 +68,7 @@ class Artefact:
     targets_of: tuple[str, ...]
     claims_instead: frozenset[str] = frozenset()
     draw: Drawer | None = None
-    derived: Mapping[str, str] = field(default_factory=dict)
-    """Metrics that are 100 minus another one, in percent."""
+    derive: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
     summary_of_run: bool = False
     """True if it is the table printed after a single run."""
 
@@ -141,7 +143,7 @@ ARTEFACTS: dict[str, Artefact] = {
             targets_of=("sparling/fig3",),
             claims_instead=frozenset({"sparling-fig3-abstract-localisation"}),
             draw=sparling_figures.motif_error_bars,
-            derived=_SPARLING_COMPLEMENTS,
+            derive=partial(with_complements, complements=_SPARLING_COMPLEMENTS),
         ),
         Artefact(
             id="sparling/fig4",

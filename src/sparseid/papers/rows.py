@@ -68,3 +68,12 @@ def per_replicate(rows: pd.DataFrame, metric: str, keys: Sequence[str] = ()) -> 
 def values_of(rows: pd.DataFrame, key: str) -> list[Key]:
     """Return the values that `key` takes in `rows`, sorted."""
     return sorted({keys[key] for keys in rows["keys"] if key in keys})
+
+
+def with_complements(rows: pd.DataFrame, complements: Mapping[str, str]) -> pd.DataFrame:
+    """Add rows of metrics that are 100 minus another one, in percent: ``{"accuracy": "error"}``."""
+    extra = []
+    for name, source in complements.items():
+        copy = rows[rows["metric"] == source]
+        extra.append(copy.assign(metric=name, value=100 - copy["value"].astype(float)))
+    return pd.concat([rows, *(frame for frame in extra if len(frame))], ignore_index=True) if extra else rows

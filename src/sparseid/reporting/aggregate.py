@@ -57,7 +57,7 @@ def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
         The scale whose rows to use.
     """
     mine = rows[(rows["paper"] == artefact.paper) & (rows["scale"] == scale)]
-    mine = with_derived(select(mine, artefact.selects), artefact.derived)
+    mine = artefact.derive(select(mine, artefact.selects))
     of_metric = {metric: mine[mine["metric"] == metric] for metric in artefact.metrics}
     printed = {_identity(target.keys, target.metric): target for target in artefact.targets}
     measured = {
@@ -70,15 +70,6 @@ def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
         for keys, metric in printed | measured
     ]
     return sorted(made, key=lambda cell: _position(cell, artefact))
-
-
-def with_derived(rows: pd.DataFrame, derived: Mapping[str, str]) -> pd.DataFrame:
-    """Add rows of metrics that are 100 minus another one."""
-    extra = []
-    for name, source in derived.items():
-        copy = rows[rows["metric"] == source]
-        extra.append(copy.assign(metric=name, value=100 - copy["value"].astype(float)))
-    return pd.concat([rows, *(frame for frame in extra if len(frame))], ignore_index=True) if extra else rows
 
 
 def _cell(
