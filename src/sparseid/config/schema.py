@@ -12,6 +12,7 @@ import yaml
 from omegaconf import MISSING
 
 from sparseid.config.gtex import GtexConfig
+from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
 
 SCHEMA_VERSION = 1
 """Raised when a field changes its meaning; stored in every run's config.yaml."""
@@ -292,7 +293,13 @@ class RunConfig:
 
 GROUPS: dict[str, dict[str, type]] = {
     "method": {"sparling": SparlingConfig, "tbr": TBRConfig},
-    "data": {"digit_circle": DigitCircleConfig, "gtex": GtexConfig, "tree_simulation": TreeSimulationConfig},
+    "data": {
+        "arrays": ArraysConfig,
+        "digit_circle": DigitCircleConfig,
+        "gtex": GtexConfig,
+        "latent_walk": LatentWalkConfig,
+        "tree_simulation": TreeSimulationConfig,
+    },
     "trainer": {},
     "logger": {},
 }

@@ -48,3 +48,38 @@ class EnvironmentBatch(NamedTuple):
     labels: torch.Tensor
     environments: torch.Tensor
     latents: torch.Tensor | None = None
+
+
+class ContrastiveBatch(NamedTuple):
+    """A training batch of a stack on time series.
+
+    Attributes
+    ----------
+    inputs
+        (members, parts x batch, features) float32; the parts follow each other in the order reference, negative, and one
+        positive for each contrastive objective: the one in time, then the one by label. A method without contrastive
+        objectives gets the references alone.
+    labels
+        (members, batch, label size) float32: of the references.
+    """
+
+    inputs: torch.Tensor
+    labels: torch.Tensor
+
+
+class SeriesBatch(NamedTuple):
+    """Samples of a stack of time series in their order.
+
+    Attributes
+    ----------
+    inputs
+        (members, samples, features) float32.
+    labels
+        (members, samples, label size) float32.
+    latents
+        (members, samples, latents) float32: the true latents; None where they are not known.
+    """
+
+    inputs: torch.Tensor
+    labels: torch.Tensor
+    latents: torch.Tensor | None
