@@ -1,0 +1,128 @@
+"""RegCL's figure 2, drawn from result rows, and the attribution maps of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from sparseid.papers.drawing import FAINT, INK, new_figure, tidy
+from sparseid.papers.names import written
+from sparseid.papers.regcl.claims import ATTRIBUTIONS, LATENTS, REGCL, REGULARISATIONS, cell
+from sparseid.papers.targets import Target, load_targets
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = dict(zip(ATTRIBUTIONS, ("#1d4ed8", "#0f766e", "#c2410c", "#6d28d9", "#a16207", "#be185d"), strict=True))
+MEMBERS_SHOWN = 3
+"""Data sets of a run whose maps are drawn."""
+
+
+def auc_against_latents(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw figure 2: AUC against the number of latents, RegCL in black, the supervised baselines in colours.
+
+    Parameters
+    ----------
+    rows
+        Rows of one scale, newest of each cell and seed.
+    targets
+        Not used: the figure has no printed numbers.
+    scale
+        Scale of `rows`; written into the legend.
+    """
+    figure, grid = new_figure(9.5, 3.8, columns=len(REGULARISATIONS), sharey=True)
+    for axes, regularisation in zip(grid[0], REGULARISATIONS, strict=True):
+        tidy(axes)
+        for attribution in ATTRIBUTIONS:
+            _curve(axes, rows, (attribution, "supervised", regularisation), COLOURS[attribution], 1.5)
+        _curve(axes, rows, REGCL, "black", 2.5)
+        axes.set_title(f"supervised, {written(regularisation)}", fontsize=10, color=INK)
+        axes.set_xlabel("latents", fontsize=9)
+        axes.set_xticks(LATENTS)
+        axes.axhline(50, color=FAINT, linewidth=1, linestyle=":")
+    grid[0, 0].set_ylabel("AUC, %", fontsize=9)
+    handles = [_line("black", 2.5), *(_line(COLOURS[name], 1.5) for name in ATTRIBUTIONS)]
+    names = [f"RegCL, scale={scale}", *(written(name) for name in ATTRIBUTIONS)]
+    spread = load_targets("regcl").convention.interval_words
+    figure.legend(
+        handles, names, title=f"dots: data sets; band: {spread}; dotted: chance", title_fontsize=8,
+        loc="outside lower center", ncols=4, fontsize=8.5, frameon=False,
+    )  # fmt: skip
+    return figure
+
+
+def run_figures(
+    rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], targets: Sequence[Target], scale: str
+) -> dict[str, Figure]:
+    """Draw the picture of one run by file name: ``maps``.
+
+    Parameters
+    ----------
+    rows
+        The run's rows.
+    arrays
+        What the run saved in ``arrays.npz``: a map per attribution method, ``map_<method>`` (members, outputs, D), and
+        ``truth`` (members, outputs, D); without them nothing is drawn.
+    targets, scale
+        Not used.
+    """
+    names = [name for name in ATTRIBUTIONS if f"map_{name}" in arrays]
+    if "truth" not in arrays or not names:
+        return {}
+    maps = {name: arrays[f"map_{name}"] for name in names}
+    return {"maps": attribution_maps(maps, arrays["truth"], list(dict.fromkeys(rows["seed"])))}
+
+
+def attribution_maps(maps: Mapping[str, np.ndarray], truth: np.ndarray, seeds: Sequence[int]) -> Figure:
+    """Draw the maps of the first data sets, a row per method below the true map; each map in its own scale.
+
+    Parameters
+    ----------
+    maps
+        Method -> (members, outputs, D).
+    truth
+        (members, outputs, D) bool.
+    seeds
+        One per member.
+    """
+    shown = min(len(truth), MEMBERS_SHOWN)
+    figure, grid = new_figure(3.1 * shown + 1.4, 0.55 * (len(maps) + 1) + 0.6, rows=len(maps) + 1, columns=shown)
+    lines = {"truth": truth.astype(float)} | {written(name): np.abs(values) for name, values in maps.items()}
+    for line, (name, values) in zip(grid, lines.items(), strict=True):
+        for member, axes in enumerate(line):
+            largest = float(np.nanmax(values[member], initial=0.0)) or 1.0
+            axes.imshow(values[member], cmap="Greys", vmin=0, vmax=largest, aspect="auto", interpolation="none")
+            axes.set(xticks=[], yticks=[])
+        line[0].set_ylabel(name, fontsize=8, rotation=0, ha="right", va="center")
+    for member, axes in enumerate(grid[0]):
+        axes.set_title(f"seed {seeds[member]}" if member < len(seeds) else "", fontsize=8.5, color=INK)
+    figure.supxlabel("observed feature; rows: scored latents; dark: attributed", fontsize=8.5)
+    return figure
+
+
+def _curve(axes: Axes, rows: pd.DataFrame, name: tuple[str, str, str], colour: str, width: float) -> None:
+    measured = {d: cell(rows, *name, dim=d) for d in LATENTS}
+    measured = {d: values for d, values in measured.items() if len(values)}
+    if not measured:
+        return
+    summaries = [load_targets("regcl").convention.summarise_values(values) for values in measured.values()]
+    places = list(measured)
+    axes.plot(
+        places, [summary.centre for summary in summaries], color=colour, linewidth=width, marker="o", markersize=3
+    )
+    axes.fill_between(
+        places, [summary.low for summary in summaries], [summary.high for summary in summaries],
+        color=colour, alpha=0.1, linewidth=0,
+    )  # fmt: skip
+    for at, values in measured.items():
+        axes.scatter(np.full(len(values), at), values, s=6, color=colour, alpha=0.4, linewidth=0)
+
+
+def _line(colour: str, width: float):  # type: ignore[no-untyped-def]
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=colour, linewidth=width)
