@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from sparseid.papers.regcl import figures
+from sparseid.papers.regcl import figures, statistics
 from sparseid.papers.regcl.claims import ATTRIBUTIONS, CELLS, CLAIMS, LATENTS, REGCL, cell, lead_over_supervised
+from sparseid.papers.regcl.statistics import anova_rows, tukey_rows
 from sparseid.papers.targets import load_targets
 from sparseid.reporting.collect import newest, rows_frame
 from sparseid.training.rows import Row
@@ -89,6 +90,79 @@ def test_figure_2_compares_the_lead_at_few_and_many_latents():
     assert list(lead.index) == [0, 1, 2]
     rising = rows(PRINTED, of_latents=lambda name, d: -4.0 * (d - 4) if name == REGCL else 0.0)
     assert outcomes(rising, "fig2") == {"regcl-fig2-regcl-stays-high": "fails", "regcl-fig2-baselines-fall": "fails"}
+
+
+def spread(values, seeds=10, noise=5.0):
+    """Rows with a spread over data sets, as tests need it."""
+    made, rng = [], np.random.default_rng(0)
+    for name, centre in values.items():
+        for d in LATENTS:
+            for seed in range(seeds):
+                keys = dict(zip(("attribution", "training", "regularisation"), name, strict=True)) | {"dim": d}
+                value = centre + noise * rng.standard_normal()
+                made.append(Row(keys=keys, seed=seed, metric="auc", value=value, **BASE))
+    return newest(rows_frame(made))
+
+
+def test_table_3_has_the_degrees_of_freedom_of_a_complete_design_and_the_terms_of_the_paper():
+    table = anova_rows(spread(PRINTED))
+    df = {
+        keys["term"]: value
+        for keys, value in zip(table["keys"], table["value"], strict=True)
+        if keys["statistic"] == "df"
+    }
+    printed = {t.keys["term"]: t.value for t in load_targets("regcl").of("regcl/table3") if t.metric == "df"}
+    assert df.keys() == printed.keys()
+    assert df == pytest.approx(printed | {"residual": 1944})
+    assert set(table["seed"]) == {-1}
+    assert set(table["n"]) == {2160}
+    overall = {keys["statistic"] for keys in table["keys"] if keys["term"] == "overall"}
+    assert overall == {"F", "p"}
+
+
+def test_claims_of_table_3_on_the_papers_means():
+    found = {name: check(spread(PRINTED)) for name, check in statistics.CLAIMS.items() if "table3" in name}
+    assert found["regcl-table3-extension-dominates"].outcome == "holds"
+    assert found["regcl-table3-runs-missing"].outcome == "fails"  # nothing is missing here
+    assert "2,160 values" in found["regcl-table3-runs-missing"].text
+    significant = found["regcl-table3-significant-terms"]
+    assert significant.outcome == "fails"  # means that do not depend on the number of latents
+    assert significant.text.endswith("otherwise: D, D:E")
+    assert found["regcl-table3-other-terms"].outcome == "fails"  # A:M:E, without the paper's spread
+
+
+def test_differences_of_tables_4_and_5_are_the_printed_ones_in_the_printed_order():
+    frame = spread(PRINTED, noise=0.1)
+    for factors, artefact in ((statistics.TABLE4, "regcl/table4"), (statistics.TABLE5, "regcl/table5")):
+        table = tukey_rows(frame, factors, artefact)
+        ours = {
+            (keys["group1"], keys["group2"]): value
+            for keys, value in zip(table["keys"], table["value"], strict=True)
+            if keys["statistic"] == "meandiff"
+        }
+        assert len(ours) == {"regcl/table4": 153, "regcl/table5": 66}[artefact]
+        printed = [target for target in load_targets("regcl").of(artefact) if target.metric == "meandiff"]
+        for target in printed:
+            assert ours[target.keys["group1"], target.keys["group2"]] == pytest.approx(target.value, abs=0.4)
+        shown = {(target.keys["group1"], target.keys["group2"]) for target in printed}
+        assert all(value >= 0 for pair, value in ours.items() if pair not in shown)
+
+
+def test_claims_of_tables_4_and_5_hold_on_the_papers_means_and_fail_on_others():
+    names = {"regcl-table4-inverse-hybrid-best", "regcl-table5-inverse-regularised-best"}
+    assert {name: statistics.CLAIMS[name](spread(PRINTED)).outcome for name in names} == dict.fromkeys(names, "holds")
+    alike = spread(dict.fromkeys(CELLS, 80.0))
+    assert {name: statistics.CLAIMS[name](alike).outcome for name in names} == dict.fromkeys(names, "fails")
+    count = statistics.CLAIMS["regcl-table4-number-of-rejections"](alike)
+    assert (count.outcome, count.text) == ("fails", "0 of 153 pairs are significant")
+
+
+def test_tests_without_enough_rows_are_not_made():
+    for frame in (rows_frame([]), rows({REGCL: 98.0}, seeds=1, latents=[4])):
+        assert anova_rows(frame).empty
+        assert tukey_rows(frame, statistics.TABLE4, "regcl/table4").empty
+        for check in statistics.CLAIMS.values():
+            assert (check(frame).outcome, check(frame).measured) == ("undecided", False)
 
 
 def test_a_cell_pools_seeds_and_numbers_of_latents():

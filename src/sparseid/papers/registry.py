@@ -12,6 +12,9 @@ from sparseid.errors import InputError
 from sparseid.measurements import Key
 from sparseid.papers.claims import ClaimCheck, ClaimResult, Comparison, Finding
 from sparseid.papers.convention import Convention
+from sparseid.papers.regcl import claims as regcl_claims
+from sparseid.papers.regcl import figures as regcl_figures
+from sparseid.papers.regcl import statistics as regcl_statistics
 from sparseid.papers.rows import select, with_complements
 from sparseid.papers.sparling import claims as sparling_claims
 from sparseid.papers.sparling import figures as sparling_figures
@@ -119,6 +122,12 @@ class Artefact:
 
 
 _SPARLING_COMPLEMENTS = {"e2e_accuracy": "e2ee", "confusion_accuracy": "ce"}
+
+_REGCL_CELLS: dict[str, Sequence[Key]] = {
+    "attribution": regcl_claims.ATTRIBUTIONS,
+    "training": regcl_claims.TRAININGS,
+    "regularisation": regcl_claims.REGULARISATIONS,
+}
 
 ARTEFACTS: dict[str, Artefact] = {
     artefact.id: artefact
@@ -255,6 +264,64 @@ ARTEFACTS: dict[str, Artefact] = {
             metrics=("seconds",),
             targets_of=("tbr/runtime",),
         ),
+        Artefact(
+            id="regcl/table1",
+            paper="regcl",
+            title="Table 1: AUC by attribution method, training and regularisation",
+            selects=_REGCL_CELLS,
+            cell=("attribution", "training", "regularisation"),
+            metrics=("auc",),
+            targets_of=("regcl/table1",),
+        ),
+        Artefact(
+            id="regcl/table2",
+            paper="regcl",
+            title="Table 2: AUC with the target latent unobserved",
+            selects=_REGCL_CELLS | {"training": ("hybrid_contrastive",)},
+            cell=("attribution", "training", "regularisation"),
+            metrics=("auc",),
+            targets_of=("regcl/table2",),
+        ),
+        Artefact(
+            id="regcl/fig2",
+            paper="regcl",
+            title="Figure 2: AUC against the number of latents",
+            selects=_REGCL_CELLS | {"dim": regcl_claims.LATENTS},
+            cell=("attribution", "training", "regularisation", "dim"),
+            metrics=("auc",),
+            targets_of=("regcl/fig2",),
+            draw=regcl_figures.auc_against_latents,
+        ),
+        Artefact(
+            id="regcl/table3",
+            paper="regcl",
+            title="Table 3: analysis of variance",
+            selects=_REGCL_CELLS,
+            cell=("term", "statistic"),
+            metrics=("sum_sq", "df", "F", "p"),
+            targets_of=("regcl/table3",),
+            derive=regcl_statistics.anova_rows,
+        ),
+        Artefact(
+            id="regcl/table4",
+            paper="regcl",
+            title="Table 4: Tukey's test of attribution method and training",
+            selects=_REGCL_CELLS,
+            cell=("group1", "group2", "statistic"),
+            metrics=("meandiff", "p_adj"),
+            targets_of=("regcl/table4",),
+            derive=partial(regcl_statistics.tukey_rows, factors=regcl_statistics.TABLE4, artefact="regcl/table4"),
+        ),
+        Artefact(
+            id="regcl/table5",
+            paper="regcl",
+            title="Table 5: Tukey's test of attribution method and regularisation",
+            selects=_REGCL_CELLS,
+            cell=("group1", "group2", "statistic"),
+            metrics=("meandiff", "p_adj"),
+            targets_of=("regcl/table5",),
+            derive=partial(regcl_statistics.tukey_rows, factors=regcl_statistics.TABLE5, artefact="regcl/table5"),
+        ),
     )
 }
 """Artefact id -> artefact."""
@@ -262,9 +329,14 @@ ARTEFACTS: dict[str, Artefact] = {
 _CLAIMS: dict[str, Mapping[str, ClaimCheck | Comparison]] = {
     "sparling": sparling_claims.CLAIMS,
     "tbr": tbr_claims.CLAIMS,
+    "regcl": {**regcl_claims.CLAIMS, **regcl_statistics.CLAIMS},
 }
 _RUN_FIGURES: dict[str, Callable[[pd.DataFrame, Mapping[str, np.ndarray], Sequence[Target], str], dict[str, Figure]]]
-_RUN_FIGURES = {"sparling": sparling_figures.run_figures, "tbr": tbr_figures.run_figures}
+_RUN_FIGURES = {
+    "sparling": sparling_figures.run_figures,
+    "tbr": tbr_figures.run_figures,
+    "regcl": regcl_figures.run_figures,
+}
 
 
 def not_built(paper: str) -> list[str]:

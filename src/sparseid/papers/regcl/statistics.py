@@ -1,0 +1,213 @@
+"""RegCL's tables 3 to 5: the analysis of variance and Tukey's tests over the runs of table 1, and their claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import pandas as pd
+
+from sparseid.metrics.anova import anova, tukey_hsd
+from sparseid.papers.claims import ClaimCheck, Finding, not_measured
+from sparseid.papers.targets import load_targets
+
+FACTORS = {"A": "attribution", "D": "dim", "M": "training", "E": "regularisation"}
+"""Letters of the terms of table 3 -> row keys."""
+SIGNIFICANT_TERMS = ("A", "D", "M", "E", "A:M", "A:E", "D:E", "M:E")
+OTHER_TERMS = ("A:D", "D:M", "A:D:M", "A:D:E", "A:M:E", "D:M:E", "A:D:M:E")
+LEVEL = 0.05
+FEWEST_VALUES = 3
+"""Fewer leave no degrees of freedom to test with."""
+
+
+def anova_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of table 3, made of the rows of table 1.
+
+    Type 2 analysis of variance of the AUC over attribution method, number of latents, training and regularisation with
+    all interactions. Keys: ``term`` and ``statistic``, the metric's name.
+    """
+    frame = _frame(rows)
+    factors = [letter for letter in FACTORS if frame[letter].nunique() > 1]
+    if len(frame) < FEWEST_VALUES or not factors:
+        return rows.iloc[:0]
+    found = anova(frame, "auc", factors)
+    table = found.table
+    values: list[tuple[dict[str, Any], str, float]] = [
+        ({"term": term, "statistic": name}, name, float(table.loc[term, name]))
+        for term in table.index
+        for name in ("sum_sq", "df", "F", "p")
+    ]
+    values += [
+        ({"term": "overall", "statistic": name}, name, value) for name, value in (("F", found.F), ("p", found.p))
+    ]
+    return _rows_like(rows, values, len(frame))
+
+
+def tukey_rows(rows: pd.DataFrame, factors: Sequence[str], artefact: str) -> pd.DataFrame:
+    """Return the rows of a table of Tukey's tests, made of the rows of table 1.
+
+    Groups are the combinations of two factors, ``jf_plus:regularised``, pooled over the others. A difference is that of
+    group1 less group2, in the order in which the paper prints the pair; of other pairs group1 has the higher mean.
+
+    Parameters
+    ----------
+    rows
+        Rows of table 1.
+    factors
+        Row keys of the two factors.
+    artefact
+        Whose printed pairs set the order: ``regcl/table4`` or ``regcl/table5``.
+    """
+    frame = _frame(rows)
+    letters = [letter for name in factors for letter, key in FACTORS.items() if key == name]
+    groups = frame[letters[0]].astype(str) + ":" + frame[letters[1]].astype(str)
+    if len(frame) < FEWEST_VALUES or groups.nunique() < 2:
+        return rows.iloc[:0]
+    printed = _printed_pairs(artefact)
+    values: list[tuple[dict[str, Any], str, float]] = []
+    for pair in tukey_hsd(frame["auc"].to_numpy(), groups.to_numpy()).itertuples():
+        first, second, difference = pair.group2, pair.group1, pair.meandiff  # statsmodels' is group2 less group1
+        known = (second, first) in printed
+        if known or ((first, second) not in printed and difference < 0):
+            first, second, difference = second, first, -difference
+        keys = {"group1": first, "group2": second}
+        values.append((keys | {"statistic": "meandiff"}, "meandiff", float(difference)))
+        values.append((keys | {"statistic": "p_adj"}, "p_adj", float(pair.p_adj)))
+    return _rows_like(rows, values, len(frame))
+
+
+@cache
+def _printed_pairs(artefact: str) -> frozenset[tuple[str, str]]:
+    return frozenset(
+        (str(target.keys["group1"]), str(target.keys["group2"])) for target in load_targets("regcl").of(artefact)
+    )
+
+
+def _frame(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return a column per factor and the AUC, a line per run and attribution method."""
+    auc = rows[(rows["metric"] == "auc") & rows["value"].notna()]
+    columns = {letter: [keys.get(name) for keys in auc["keys"]] for letter, name in FACTORS.items()}
+    return pd.DataFrame({**columns, "auc": auc["value"].to_numpy(float)})
+
+
+def _rows_like(rows: pd.DataFrame, values: Sequence[tuple[dict[str, Any], str, float]], n: int) -> pd.DataFrame:
+    """Return a row per value: of the newest of `rows`, and of no seed, since all of them went into it."""
+    newest = rows.loc[pd.to_datetime(rows["written"], utc=True, format="ISO8601").idxmax()]
+    keys, metrics, numbers = zip(*values, strict=True)
+    made = pd.DataFrame([newest] * len(values)).reset_index(drop=True)
+    units = {"sum_sq": "squared AUC percent", "meandiff": "AUC percent points"}
+    unit = [units.get(metric, "1") for metric in metrics]
+    return made.assign(keys=list(keys), metric=list(metrics), value=list(numbers), n=n, seed=-1, unit=unit)
+
+
+def _of_terms(rows: pd.DataFrame, statistic: str) -> dict[str, float]:
+    table = anova_rows(rows)
+    chosen = table[table["metric"] == statistic]
+    values = {keys["term"]: float(value) for keys, value in zip(chosen["keys"], chosen["value"], strict=True)}
+    return {term: value for term, value in values.items() if value == value}  # NaN: not determined
+
+
+def _p_values(rows: pd.DataFrame, terms: Sequence[str], significant: bool) -> Finding:
+    found = _of_terms(rows, "p")
+    if not set(terms) <= set(found):
+        return not_measured("p of " + ", ".join(term for term in terms if term not in found))
+    wrong = [term for term in terms if (found[term] < LEVEL) != significant]
+    text = ", ".join(f"{term} {found[term]:.2g}" for term in terms)
+    return Finding("fails" if wrong else "holds", f"p: {text}" + (f"; otherwise: {', '.join(wrong)}" if wrong else ""))
+
+
+def significant_terms(rows: pd.DataFrame) -> Finding:
+    """All main effects and four interactions are significant."""
+    return _p_values(rows, SIGNIFICANT_TERMS, significant=True)
+
+
+def other_terms(rows: pd.DataFrame) -> Finding:
+    """The remaining interactions are not."""
+    return _p_values(rows, OTHER_TERMS, significant=False)
+
+
+def extension_dominates(rows: pd.DataFrame) -> Finding:
+    """Regularisation has the largest F of all terms."""
+    found = _of_terms(rows, "F")
+    found.pop("overall", None)
+    if "E" not in found or len(found) < len(SIGNIFICANT_TERMS) + len(OTHER_TERMS):
+        return not_measured("F of some term")
+    term = max(found, key=lambda name: found[name])
+    text = f"F of E {found['E']:.3g}, largest: {term} {found[term]:.3g}"
+    return Finding("holds" if term == "E" else "fails", text, found["E"])
+
+
+def runs_missing(rows: pd.DataFrame) -> Finding:
+    """The degrees of freedom of the printed table are those of 2,118 values; ours say how many went into our table."""
+    found = _of_terms(rows, "df")
+    if "residual" not in found:
+        return not_measured("degrees of freedom")
+    n = round(sum(found.values())) + 1
+    text = f"ours are those of {n:,} values; that the paper's miss 42 of 2,160 is a property of its table"
+    return Finding("holds" if n == 2118 else "fails", text, n)
+
+
+def _best_group(rows: pd.DataFrame, factors: Sequence[str], artefact: str, group: str, others: int) -> Finding:
+    """Check that a group is significantly above each of the others."""
+    table = tukey_rows(rows, factors, artefact)
+    by_pair: dict[tuple[str, str], dict[str, float]] = {}
+    for keys, value in zip(table["keys"], table["value"], strict=True):
+        by_pair.setdefault((keys["group1"], keys["group2"]), {})[keys["statistic"]] = float(value)
+    found: dict[str, tuple[float, float]] = {}
+    for (first, second), pair in by_pair.items():
+        if group in (first, second):
+            sign = 1 if group == first else -1
+            found[second if group == first else first] = (sign * pair["meandiff"], pair["p_adj"])
+    if len(found) < others:
+        return not_measured("some group")
+    good = [name for name, (lead, p) in found.items() if lead > 0 and p < LEVEL]
+    name, (lead, p) = min(found.items(), key=lambda item: item[1][0])
+    text = f"significantly above {len(good)} of {others}; least above {name}: {lead:+.2f}, p = {p:.2g}"
+    return Finding("holds" if len(good) == others else "fails", text, lead, p)
+
+
+def _rejections(rows: pd.DataFrame, factors: Sequence[str], artefact: str, printed: int, pairs: int) -> Finding:
+    table = tukey_rows(rows, factors, artefact)
+    p = table["value"][table["metric"] == "p_adj"]
+    if len(p) < pairs:
+        return not_measured("some group")
+    found = int((p < LEVEL).sum())
+    return Finding("holds" if found == printed else "fails", f"{found} of {pairs} pairs are significant", found)
+
+
+TABLE4 = ("attribution", "training")
+TABLE5 = ("attribution", "regularisation")
+
+
+def inverse_hybrid_best(rows: pd.DataFrame) -> Finding:
+    """The pseudo-inverse in hybrid training is significantly above the 17 other groups."""
+    return _best_group(rows, TABLE4, "regcl/table4", "jf_plus:hybrid_contrastive", 17)
+
+
+def rejections_by_training(rows: pd.DataFrame) -> Finding:
+    """25 of the 153 pairs of table 4 are significant."""
+    return _rejections(rows, TABLE4, "regcl/table4", 25, 153)
+
+
+def inverse_regularised_best(rows: pd.DataFrame) -> Finding:
+    """The pseudo-inverse with regularisation is significantly above the 11 other groups."""
+    return _best_group(rows, TABLE5, "regcl/table5", "jf_plus:regularised", 11)
+
+
+def rejections_by_regularisation(rows: pd.DataFrame) -> Finding:
+    """42 of the 66 pairs of table 5 are significant."""
+    return _rejections(rows, TABLE5, "regcl/table5", 42, 66)
+
+
+CLAIMS: Mapping[str, ClaimCheck] = {
+    "regcl-table3-significant-terms": significant_terms,
+    "regcl-table3-other-terms": other_terms,
+    "regcl-table3-extension-dominates": extension_dominates,
+    "regcl-table3-runs-missing": runs_missing,
+    "regcl-table4-inverse-hybrid-best": inverse_hybrid_best,
+    "regcl-table4-number-of-rejections": rejections_by_training,
+    "regcl-table5-inverse-regularised-best": inverse_regularised_best,
+    "regcl-table5-number-of-rejections": rejections_by_regularisation,
+}
+"""Claim id in targets.yaml -> check; from the rows of table 1."""
