@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparseid.config.gtex import GtexConfig
+from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
+from sparseid.config.regcl import RegCLConfig
 from sparseid.config.schema import (
     FITTING,
     STACKED,
@@ -91,6 +93,9 @@ def _root(run: RunConfig) -> Iterator[Problem]:
 
 
 def _stack(run: RunConfig) -> Iterator[Problem]:
+    if isinstance(run.method, STACKED) and run.trainer.devices > 1:
+        text = "a stack is trained on one device: write trainer.devices=1"
+        yield Problem(("trainer.devices",), text)
     if not run.seeds:
         return
     if not isinstance(run.method, STACKED):
@@ -234,6 +239,20 @@ def _gtex(run: RunConfig) -> Iterator[Problem]:
         yield Problem(*fault)
 
 
+def _latent_walk(run: RunConfig) -> Iterator[Problem]:
+    from sparseid.data.latent_walk.settings import faults
+
+    for fault in faults(run.data, run.trainer.batch_size):
+        yield Problem(*fault)
+
+
+def _arrays(run: RunConfig) -> Iterator[Problem]:
+    from sparseid.data.arrays.reader import faults  # NumPy
+
+    for fault in faults(run.data, run.trainer.batch_size):
+        yield Problem(*fault)
+
+
 def _tbr(run: RunConfig) -> Iterator[Problem]:
     method: TBRConfig = run.method
     yield from one_of(method, "method.", variant=("tbr", "baseline"), estimator=("joint", "two_stage", "warm_start"))
@@ -264,9 +283,40 @@ def _tbr(run: RunConfig) -> Iterator[Problem]:
             "the scale of latents needs two samples or more: raise trainer.batch_size or write method.latent_norm=none"
         )
         yield Problem(("trainer.batch_size", "method.latent_norm"), text)
-    if run.trainer.devices > 1:
-        text = "a stack is trained on one device: write trainer.devices=1"
-        yield Problem(("trainer.devices",), text)
+
+
+def _regcl(run: RunConfig) -> Iterator[Problem]:
+    method: RegCLConfig = run.method
+    yield from one_of(method, "method.", training=("supervised", "supervised_contrastive", "hybrid"))
+    yield from one_of(method, "method.", width_from=("output", "latents"), head=("clip", "tanh", "identity"))
+    yield from one_of(method, "method.", similarity=("euclidean", "cosine"), penalty_form=("code", "paper"))
+    yield from one_of(method, "method.", penalty_estimator=("exact", "projection"))
+    yield from between(method, "method.", 0, math.inf, "penalty_weight", "penalty_samples")
+    yield from between(method, "method.", 0, 1, "ramp_on", "ramp_off")
+    for name in ("head_scale", "temperature", "lr"):
+        if not 0 < getattr(method, name) < math.inf:
+            yield Problem((f"method.{name}",), f"method.{name} must be above 0")
+    if method.ramp_on > method.ramp_off:
+        text = "the penalty's weight ends its rise after it begins: make method.ramp_off at least method.ramp_on"
+        yield Problem(("method.ramp_on", "method.ramp_off"), text)
+    if method.penalty_samples > run.trainer.batch_size:
+        text = (
+            f"a batch has {run.trainer.batch_size} references: method.penalty_samples can be no more (0: all of them)"
+        )
+        yield Problem(("method.penalty_samples", "trainer.batch_size"), text)
+    unbounded = method.head == "identity" and method.similarity == "euclidean" and not method.positive_in_denominator
+    if unbounded and method.training != "supervised":
+        text = (
+            "without a bounded head this loss has no minimum and the embedding grows for ever: write method.head=clip "
+            "or tanh, or method.positive_in_denominator=true"
+        )
+        yield Problem(("method.head", "method.positive_in_denominator"), text)
+    if method.training != "hybrid" and getattr(run.data, "setting", "a") == "b":
+        text = "in setting b the scored latents have no labels: only method.training=hybrid learns them, in time"
+        yield Problem(("method.training", "data.setting"), text)
+    if run.trainer.precision != "32":
+        text = "squared distances and Jacobians of RegCL need single precision: write trainer.precision=32"
+        yield Problem(("trainer.precision",), text)
 
 
 def map_side(run: RunConfig) -> int | None:
@@ -277,8 +327,11 @@ def map_side(run: RunConfig) -> int | None:
 
 
 CHECKS: dict[type, Callable[[RunConfig], Iterator[Problem]]] = {
+    ArraysConfig: _arrays,
     DigitCircleConfig: _digit_circle,
     GtexConfig: _gtex,
+    LatentWalkConfig: _latent_walk,
+    RegCLConfig: _regcl,
     SparlingConfig: _sparling,
     TreeSimulationConfig: _tree_simulation,
     TBRConfig: _tbr,

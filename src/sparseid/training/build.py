@@ -75,18 +75,39 @@ def _gtex(cfg: RunConfig) -> pl.LightningDataModule:
     return GtexData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
 
 
+def _latent_walk(cfg: RunConfig) -> pl.LightningDataModule:
+    from sparseid.data.latent_walk.datamodule import LatentWalkData
+
+    return LatentWalkData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
+
+
+def _arrays(cfg: RunConfig) -> pl.LightningDataModule:
+    from sparseid.data.arrays.datamodule import ArraysData
+
+    return ArraysData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
+
+
 def _tbr(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
     from sparseid.methods.tbr.module import TBRModule
 
     return TBRModule.from_config(cfg, data)
 
 
+def _regcl(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
+    from sparseid.methods.regcl.module import RegCLModule
+
+    return RegCLModule.from_config(cfg, data)
+
+
 DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {
+    "arrays": _arrays,
     "digit_circle": _digit_circle,
     "gtex": _gtex,
+    "latent_walk": _latent_walk,
     "tree_simulation": _tree_simulation,
 }
 METHODS: dict[str, Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]] = {
+    "regcl": _regcl,
     "sparling": _sparling,
     "tbr": _tbr,
 }

@@ -1,0 +1,1 @@
+"""A user's own time series: observations and labels in an npz file."""

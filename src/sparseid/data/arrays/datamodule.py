@@ -1,0 +1,61 @@
+"""A user's own time series as Lightning sees it: the same for all members of the stack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from sparseid.data.arrays.reader import embedding_size, read_series
+from sparseid.data.contrastive import ContrastiveData, Series
+from sparseid.data.time_series import Factors
+
+if TYPE_CHECKING:
+    from sparseid.config.latent_walk import ArraysConfig
+
+
+class ArraysData(ContrastiveData):
+    """Batches of a user's own series for a stack of members, which differ in initialisation and batches only.
+
+    The labels' factor is z2, the last latents: as in setting a of the latent walk. Where the file's map has rows for it
+    alone, those of z1 are all True, as they are in the paper; the rows of z2 are what is scored.
+
+    Parameters
+    ----------
+    config
+        Which file.
+    seeds
+        One per member.
+    batch_size
+        References of a member in a batch.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be used.
+    """
+
+    def __init__(self, config: ArraysConfig, seeds: Sequence[int], batch_size: int) -> None:
+        super().__init__(seeds, batch_size, config.held_out, config.attribution_samples, config.sampling)
+        self.series = series = read_series(config.path)
+        self.features, self.label_dim = series.observations.shape[1], series.labels.shape[1]
+        self.latents = embedding_size(config, series)
+        first = self.latents - self.label_dim
+        self.latent_rows = Factors(slice(0, first), slice(first, self.latents))
+        self.label_rows = self.latent_rows.z2
+        self.truth = None
+        if series.truth is not None:
+            truth = torch.ones(self.latents, self.features, dtype=torch.bool)
+            truth[-len(series.truth) :] = torch.from_numpy(series.truth)
+            self.truth = truth.repeat(len(self.seeds), 1, 1)
+
+    def make(self) -> Series:
+        """Return the series, once per member."""
+        latents = None if self.series.latents is None else self._shared(self.series.latents)
+        return Series(self._shared(self.series.observations), self._shared(self.series.labels), latents)
+
+    def _shared(self, values: NDArray[np.float32]) -> torch.Tensor:
+        return torch.from_numpy(values).expand(len(self.seeds), -1, -1)

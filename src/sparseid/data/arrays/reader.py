@@ -1,0 +1,169 @@
+"""Reads a time series from an npz file, and says what is wrong with it; needs no torch."""
+
+from __future__ import annotations
+
+import functools
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparseid.data.time_series import Fault, length_faults, series_faults
+from sparseid.errors import InputError
+
+if TYPE_CHECKING:
+    from sparseid.config.latent_walk import ArraysConfig
+
+LAYOUT = """\
+observations  (N, D) numbers, in the order of time
+labels        (N, k) or (N,) numbers
+ground_truth  optional, (d, D) or (k, D) bool: which observations depend on which latent; labels are the last k of d
+latents       optional, (N, d) numbers"""
+"""What the file holds."""
+
+NEEDED, OPTIONAL = ("observations", "labels"), ("ground_truth", "latents")
+
+Values = NDArray[np.float32]
+
+
+class TimeSeries(NamedTuple):
+    """A series as it stands in the file; None for what it does not hold.
+
+    Attributes
+    ----------
+    observations
+        (samples, features) float32.
+    labels
+        (samples, label size) float32.
+    truth
+        (d or label size, features) bool.
+    latents
+        (samples, d) float32.
+    """
+
+    observations: Values
+    labels: Values
+    truth: NDArray[np.bool_] | None
+    latents: Values | None
+
+
+def faults(config: ArraysConfig, batch_size: int) -> Iterator[Fault]:
+    """Yield what makes the settings impossible, the file's contents included."""
+    yield from series_faults(config.held_out, config.attribution_samples, config.sampling)
+    try:
+        series = read_series(config.path)
+        embedding_size(config, series)
+    except InputError as error:
+        yield error.keys, str(error)
+        return
+    if 0 < config.held_out < 1:
+        samples = len(series.observations)
+        yield from length_faults(samples, config.held_out, config.sampling, batch_size, "data.path")
+
+
+def embedding_size(config: ArraysConfig, series: TimeSeries) -> int:
+    """Return the number of latents d: what `config.latents` says, or else what the file's map or latents say.
+
+    Raises
+    ------
+    InputError
+        If nothing says it, or two things say different numbers, or it lies below the size of a label or above that of
+        an observation.
+    """
+    (_, features), label_dim = series.observations.shape, series.labels.shape[1]
+    said = {"data.latents": config.latents} if config.latents else {}
+    if series.latents is not None:
+        said["latents"] = series.latents.shape[1]
+    if series.truth is not None and len(series.truth) != label_dim:
+        said["ground_truth"] = len(series.truth)
+    keys = ("data.latents", "data.path")
+    if not said:
+        text = (
+            "how many latents should be found? Write data.latents=d, or add ground_truth (d, D) or latents to the file"
+        )
+        raise InputError(text, keys)
+    if len(set(said.values())) > 1:
+        text = ", ".join(f"{number} of {name}" for name, number in said.items())
+        raise InputError(f"the numbers of latents do not agree: {text}", keys)
+    latents = next(iter(said.values()))
+    if not label_dim <= latents <= features:
+        text = f"latents include the {label_dim} of the label and are at most {features}, one per observed feature"
+        raise InputError(f"{text}: {latents} are not", keys)
+    return latents
+
+
+def read_series(path: str) -> TimeSeries:
+    """Return the series of a file, checked.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it cannot be used; the message says why.
+    """
+    if not path:
+        raise InputError(f"data.path names your file: an npz file with the arrays\n{LAYOUT}", ("data.path",))
+    try:
+        status = Path(path).stat()
+        return _read(path, (status.st_mtime_ns, status.st_size, status.st_ino))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {os.strerror(error.errno or 0)}", ("data.path",)) from error
+    except InputError as error:
+        raise InputError(f"{path} cannot be used: {error}\nIt should hold\n{LAYOUT}", ("data.path",)) from error
+
+
+@functools.lru_cache(maxsize=1)
+def _read(path: str, version: tuple[int, ...]) -> TimeSeries:
+    """Read a file once, however often it is asked for: a sweep is checked cell by cell."""
+    arrays = _arrays(path)
+    observations = _numbers("observations", arrays["observations"])
+    length, features = observations.shape
+    others = {
+        name: _numbers(name, values[:, None] if values.ndim == 1 else values)
+        for name in ("labels", "latents")
+        if (values := arrays.get(name)) is not None
+    }
+    for name, values in others.items():
+        if len(values) != length:
+            raise InputError(f"{name} has {len(values)} rows and observations has {length}")
+    labels = others["labels"]
+    if constant := np.flatnonzero(np.ptp(labels, axis=0) == 0).tolist():
+        raise InputError(
+            f"labels is constant in column {', '.join(map(str, constant))}: nothing can be learned from it"
+        )
+    truth = arrays.get("ground_truth")
+    if truth is not None and (truth.dtype != bool or truth.ndim != 2 or truth.shape[1] != features):
+        raise InputError(f"ground_truth is {_kind(truth)}, not bool with {features} columns")
+    return TimeSeries(observations, labels, None if truth is None else truth.astype(bool), others.get("latents"))
+
+
+def _arrays(path: str) -> dict[str, NDArray[np.generic]]:
+    """Return the arrays that are of use; others are not looked at."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if not isinstance(file, np.lib.npyio.NpzFile):
+                raise InputError("it holds one array without a name; numpy.savez keeps several by name")
+            if missing := [name for name in NEEDED if name not in file.files]:
+                raise InputError(f"there is no array {' and no array '.join(missing)} (only: {', '.join(file.files)})")
+            return {name: file[name] for name in (*NEEDED, *OPTIONAL) if name in file.files}
+    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        pickled = "allow_pickle" in str(error)
+        raise InputError("pickled arrays are refused" if pickled else "it is no whole npz file") from error
+
+
+def _numbers(name: str, values: NDArray[np.generic]) -> Values:
+    """Return a table of finite numbers as float32."""
+    if values.ndim != 2 or 0 in values.shape or values.dtype.kind not in "fiub":
+        raise InputError(f"{name} is {_kind(values)}, not a table of numbers with samples in rows")
+    numbers = values.astype(np.float32)
+    if bad := int((~np.isfinite(numbers)).any(axis=1).sum()):
+        raise InputError(f"{name} is NaN or infinite in {bad} of {len(numbers)} rows: fill or drop them")
+    return numbers
+
+
+def _kind(values: NDArray[np.generic]) -> str:
+    return f"{values.dtype} {values.shape}"
