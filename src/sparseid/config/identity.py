@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sparseid.config.gtex import GtexConfig
+from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
+from sparseid.config.regcl import RegCLConfig
 from sparseid.config.schema import RunConfig, SparlingConfig, TBRConfig, TreeSimulationConfig
 
 HASH_LENGTH = 8
@@ -72,6 +74,10 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
         keys["method"] = cfg.method.variant if joint else f"{cfg.method.variant}_{cfg.method.estimator}"
     else:
         keys["method"] = cfg.method.name
+    if isinstance(cfg.method, RegCLConfig):
+        training = cfg.method.training
+        keys["training"] = "hybrid_contrastive" if training == "hybrid" else training
+        keys["regularisation"] = "regularised" if cfg.method.penalty_weight else "none"
     if isinstance(cfg.data, TreeSimulationConfig):
         keys |= {"pi": cfg.data.pi} if cfg.data.changes == "bernoulli" else {"S": cfg.data.S}
     elif isinstance(cfg.data, GtexConfig):
@@ -80,6 +86,10 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
             keys["held_out"] = cfg.data.held_out.index
         if cfg.data.source != "atlas":  # never to be mistaken for the paper's data
             keys["source"] = cfg.data.source
+    elif isinstance(cfg.data, LatentWalkConfig):
+        keys |= {"dim": cfg.data.latents, "setting": cfg.data.setting}
+    elif isinstance(cfg.data, ArraysConfig):
+        keys["source"] = Path(cfg.data.path).stem
     return keys
 
 

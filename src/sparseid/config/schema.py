@@ -13,6 +13,7 @@ from omegaconf import MISSING
 
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
+from sparseid.config.regcl import RegCLConfig
 
 SCHEMA_VERSION = 1
 """Raised when a field changes its meaning; stored in every run's config.yaml."""
@@ -292,7 +293,7 @@ class RunConfig:
 
 
 GROUPS: dict[str, dict[str, type]] = {
-    "method": {"sparling": SparlingConfig, "tbr": TBRConfig},
+    "method": {"regcl": RegCLConfig, "sparling": SparlingConfig, "tbr": TBRConfig},
     "data": {
         "arrays": ArraysConfig,
         "digit_circle": DigitCircleConfig,
@@ -306,10 +307,11 @@ GROUPS: dict[str, dict[str, type]] = {
 """Schema of every choice of every group; ``trainer`` and ``logger`` have one schema for all their choices."""
 
 
-STACKED = (TBRConfig,)
+STACKED = (RegCLConfig, TBRConfig)
 """Methods that train several seeds as one stack."""
 
 FITTING: dict[type, tuple[type, ...]] = {
+    RegCLConfig: (LatentWalkConfig, ArraysConfig),
     SparlingConfig: (DigitCircleConfig,),
     TBRConfig: (TreeSimulationConfig, GtexConfig),
 }
