@@ -1,0 +1,213 @@
+"""Analysis of variance over full-factorial designs, and Tukey's test of all pairs of groups (RegCL, tables 3 to 5).
+
+The variance that a term explains is the difference between two nested least-squares fits, and its degrees of freedom
+the difference between their ranks. Where every combination of levels has a value this is what statsmodels' `anova_lm`
+returns; where one has none (a run failed, a sweep is half done) `anova_lm` counts degrees of freedom that the data do
+not have, and returns NaN or wrong sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from itertools import combinations
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+Kind = Literal[1, 2, 3]
+Term = frozenset[str]
+
+RANK_TOLERANCE = 1e-9
+"""Singular values of a design below this share of the largest are 0."""
+
+
+class Anova(NamedTuple):
+    """An analysis of variance.
+
+    Attributes
+    ----------
+    table
+        One row per term, named by its factors ("A", "D", "A:D", ...), by number of factors; the last is ``residual``.
+        Columns ``sum_sq``, ``df``, ``F`` and ``p``, the last two NaN for the residual.
+    F, p
+        Test of the whole model against the mean.
+    df_model, df_residual
+        Degrees of freedom of F.
+    r_squared
+        Share of the variance that the model explains.
+    n
+        Values used.
+    """
+
+    table: pd.DataFrame
+    F: float
+    p: float
+    df_model: int
+    df_residual: int
+    r_squared: float
+    n: int
+
+
+def anova(frame: pd.DataFrame, value: str, factors: Sequence[str], kind: Kind = 2) -> Anova:
+    """Analyse the variance of a value over all combinations of factors, with all interactions.
+
+    Parameters
+    ----------
+    frame
+        One row per value; rows without a value (NaN) are left out. The design need not be balanced.
+    value
+        Column of the values.
+    factors
+        Columns of the factors, each taken as categorical.
+    kind
+        What a term is adjusted for. 1: the terms before it. 2: all terms that do not contain it. 3: all other terms,
+        each summing to zero over its factors' levels.
+
+    Returns
+    -------
+    Anova
+        A combination of levels without a value costs the terms that it leaves undetermined their degrees of freedom;
+        a term that has none left (or a factor with a single level) has df and sum_sq 0, F and p NaN. Without residual
+        degrees of freedom (one value per combination) every F and p is NaN.
+
+    Raises
+    ------
+    ValueError
+        If there are no factors, no values, or the kind is none of the three.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"a": [0, 0, 1, 1], "y": [1.0, 2.0, 4.0, 5.0]})
+    >>> anova(frame, "y", ["a"]).table["sum_sq"].round(6).to_dict()
+    {'a': 9.0, 'residual': 1.0}
+    """
+    if kind not in get_args(Kind) or not factors:
+        raise ValueError(f"need one or more factors and kind 1, 2 or 3; got {list(factors)} and {kind!r}")
+    used = frame.dropna(subset=[value])
+    if used.empty:
+        raise ValueError(f"no value in column {value!r}")
+    cells = used.groupby(list(factors), observed=True)[value].agg(["mean", "size"])
+    values, mean = used[value].to_numpy(np.float64), float(used[value].mean())
+    # In the full model a cell's fit is its mean, so all fits can be made on the means, weighted by their numbers.
+    weights = np.sqrt(cells["size"].to_numpy(np.float64))
+    means = weights * (cells["mean"].to_numpy(np.float64) - mean)
+    total, explained = float(np.sum((values - mean) ** 2)), float(np.sum(means**2))
+    residual, df_residual, df_model = max(total - explained, 0.0), len(used) - len(cells), len(cells) - 1
+    designs = _designs(cells.index.to_frame(index=False), factors)
+
+    def fit(terms: Sequence[Term]) -> tuple[float, int]:
+        return _fit(np.hstack([np.ones((len(cells), 1)), *(designs[term] for term in terms)]), means, weights)
+
+    rows = {}
+    for term in designs:
+        adjusted_for = [other for other in designs if _comes_first(other, term, list(designs), kind)]
+        (less, rank_less), (more, rank_more) = fit(adjusted_for), fit([*adjusted_for, term])
+        rows[":".join(name for name in factors if name in term)] = (more - less, rank_more - rank_less)
+    rows["residual"] = residual, df_residual
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["sum_sq", "df"])
+    table["F"], table["p"] = _f_test(table["sum_sq"].to_numpy(), table["df"].to_numpy(), residual, df_residual)
+    table.loc["residual", ["F", "p"]] = np.nan
+    overall = _f_test(np.array([explained]), np.array([df_model]), residual, df_residual)
+    share = explained / total if total > 0 else float("nan")
+    return Anova(table, float(overall[0][0]), float(overall[1][0]), df_model, df_residual, share, len(used))
+
+
+def tukey_hsd(values: ArrayLike, groups: ArrayLike, alpha: float = 0.05) -> pd.DataFrame:
+    """Compare the means of all pairs of groups by Tukey's honestly significant difference (Tukey-Kramer).
+
+    Parameters
+    ----------
+    values : (n,)
+        NaN are left out.
+    groups : (n,)
+        Name or number of each value's group.
+    alpha
+        Probability of any false rejection over all pairs.
+
+    Returns
+    -------
+    DataFrame
+        One row per pair, in sorted order: ``group1``, ``group2``, ``meandiff`` (mean of group2 minus that of group1),
+        ``p_adj``, the interval ``lower`` to ``upper`` of the difference at 1 - alpha, and ``reject``. Empty for one
+        group. Without residual degrees of freedom (one value per group) p and interval are NaN and nothing is rejected.
+
+    Examples
+    --------
+    >>> pairs = tukey_hsd([1.0, 2.0, 3.0, 11.0, 12.0, 13.0], list("aaabbb"))
+    >>> pairs[["group1", "group2", "meandiff", "reject"]].to_dict("records")
+    [{'group1': 'a', 'group2': 'b', 'meandiff': 10.0, 'reject': True}]
+    """
+    from scipy.stats import studentized_range
+
+    frame = pd.DataFrame({"value": np.asarray(values, np.float64), "group": np.asarray(groups)}).dropna()
+    grouped = frame.groupby("group")["value"]
+    summary = grouped.agg(["mean", "size"])
+    number, df = len(summary), len(frame) - len(summary)
+    mean_square = float(((frame["value"] - grouped.transform("mean")) ** 2).sum()) / df if df else float("nan")
+    first, second = np.array(list(combinations(range(number), 2)), np.int64).reshape(-1, 2).T
+    means, sizes = summary["mean"].to_numpy(), summary["size"].to_numpy(np.float64)
+    difference = means[second] - means[first]
+    error = np.sqrt(mean_square / 2 * (1 / sizes[first] + 1 / sizes[second]))
+    with np.errstate(divide="ignore", invalid="ignore"):  # no variance within groups
+        p = studentized_range.sf(np.abs(difference) / error, number, df) if number > 1 else np.empty(0)
+    half_width = (studentized_range.isf(alpha, number, df) if number > 1 and df else np.nan) * error
+    return pd.DataFrame(
+        {
+            "group1": summary.index[first],
+            "group2": summary.index[second],
+            "meandiff": difference,
+            "p_adj": p,
+            "lower": difference - half_width,
+            "upper": difference + half_width,
+            "reject": p < alpha,
+        }
+    )
+
+
+def _designs(cells: pd.DataFrame, factors: Sequence[str]) -> dict[Term, NDArray[np.float64]]:
+    """Return the columns (cells, df) of every term, in the order of a formula A*B*C: products of centred dummies."""
+    dummies = {}
+    for factor in factors:
+        codes, levels = pd.factorize(cells[factor])
+        centred = np.eye(len(levels)) - 1 / len(levels)
+        dummies[factor] = centred[codes][:, 1:]
+    terms: list[Term] = []
+    for factor in factors:
+        terms += [frozenset([factor]), *(term | {factor} for term in terms)]
+    terms.sort(key=len)
+    return {term: reduce(_products, [dummies[factor] for factor in factors if factor in term]) for term in terms}
+
+
+def _products(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the products of every column of a with every column of b, (cells, columns of a * columns of b)."""
+    return (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)
+
+
+def _comes_first(other: Term, term: Term, order: list[Term], kind: Kind) -> bool:
+    """Whether `term` is adjusted for `other`."""
+    if kind == 1:
+        return order.index(other) < order.index(term)
+    return not term <= other if kind == 2 else other != term
+
+
+def _fit(design: NDArray[np.float64], means: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, int]:
+    """Return the sum of squares that a design explains of weighted cell means, and its rank."""
+    directions, sizes, _ = np.linalg.svd(weights[:, None] * design, full_matrices=False)
+    rank = int(np.sum(sizes > RANK_TOLERANCE * sizes[0]))
+    return float(np.sum((directions[:, :rank].T @ means) ** 2)), rank
+
+
+def _f_test(
+    sum_sq: NDArray[np.float64], df: NDArray[np.integer], residual: float, df_residual: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return F and its p value; NaN without degrees of freedom in either."""
+    from scipy.stats import f
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.where(df > 0, sum_sq / df, np.nan) / (
+            np.divide(residual, df_residual) if df_residual else np.nan
+        )
+    return statistic, f.sf(statistic, df, df_residual)

@@ -1,0 +1,50 @@
+"""The inverted Jacobian: the attribution that RegCL reads off an encoder (RegCL, theorem 2)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+WELL_CONDITIONED = 1e8
+"""Largest condition number of J J^T at which it is inverted: the result then has 8 of double precision's 16 digits."""
+
+
+def inverted(jacobian: Tensor) -> Tensor:
+    """Return the pseudo-inverse of every Jacobian, transposed back to the Jacobian's shape, in double precision.
+
+    Where the rows are well conditioned it is (J J^T)^-1 J, the transpose of J^T (J J^T)^-1. Rows that are exactly zero
+    (saturated outputs) stay zero and do not change the others. Everywhere else it is taken from the singular values,
+    of which those count as zero that are at most max(outputs, D) times the rounding error of the Jacobian's own
+    precision, relative to the largest one. This includes more outputs than features: the pseudo-inverse exists.
+
+    Parameters
+    ----------
+    jacobian
+        (..., outputs, D), single or double precision.
+
+    Returns
+    -------
+    Tensor
+        (..., outputs, D) float64; NaN for a Jacobian with a value that is not finite.
+
+    Examples
+    --------
+    >>> inverted(torch.tensor([[2.0, 0.0, 0.0], [0.0, 0.0, 0.0]])).tolist()
+    [[0.5, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    *leading, outputs, features = jacobian.shape
+    cut_off = torch.finfo(jacobian.dtype).eps * max(outputs, features)
+    rows = jacobian.detach().double().reshape(-1, outputs, features)
+    finite = torch.isfinite(rows).all(dim=-1).all(dim=-1)
+    rows = torch.where(finite[:, None, None], rows, 0.0)
+    gram = rows @ rows.mT  # (n, outputs, outputs)
+    zero = (rows == 0).all(dim=-1)
+    scale = gram.diagonal(dim1=-2, dim2=-1).amax(dim=-1, keepdim=True)  # keeps zero rows out of the condition number
+    gram = gram + torch.diag_embed(torch.where(zero, torch.where(scale > 0, scale, 1.0), 0.0))
+    inverse, failed = torch.linalg.inv_ex(gram)
+    condition = torch.linalg.matrix_norm(gram) * torch.linalg.matrix_norm(inverse)  # Frobenius: never too small
+    result = inverse @ rows
+    rest = (failed != 0) | ~(condition <= min(WELL_CONDITIONED, cut_off**-2))
+    if rest.any():
+        result[rest] = torch.linalg.pinv(rows[rest], rtol=cut_off).mT
+    return torch.where(finite[:, None, None], result, torch.nan).reshape(*leading, outputs, features)

@@ -1,0 +1,74 @@
+"""Share of the variance of labels that a linear regression on an embedding explains (RegCL, section 3: the R2 gate)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    Values = NDArray[np.floating] | Tensor
+
+COLLINEAR = 1e-12
+"""Variances of an embedding below this share of its largest are 0: constant or collinear columns."""
+
+
+def linear_r2(train: Values, train_labels: Values, embedding: Values, labels: Values) -> NDArray[np.float64]:
+    """Return the R2 of labels predicted from an embedding by least squares with an intercept.
+
+    Parameters
+    ----------
+    train
+        (..., n, outputs) embedding that the regression is fitted on; leading axes are members. Arrays or tensors, the
+        latter on any device.
+    train_labels
+        (..., n, k).
+    embedding, labels
+        (..., m, outputs) and (..., m, k): what it is scored on. The same as for the fit, or another split.
+
+    Returns
+    -------
+    NDArray
+        (...,): the mean over the k labels of 1 - residual / total sum of squares, at most 1, below 0 if the prediction
+        is worse than the mean. Of several solutions (constant or collinear outputs) the one of least norm is taken. NaN
+        for members with a label that is constant on what is scored, where R2 is undefined, or with a value that is not
+        finite.
+
+    Raises
+    ------
+    ValueError
+        If embedding and labels differ in samples, or the splits in columns.
+
+    Examples
+    --------
+    >>> z = np.array([[0.0, 1.0], [1.0, 5.0], [2.0, 3.0], [5.0, 0.0]])
+    >>> round(float(linear_r2(z, z @ [[2.0], [-1.0]] + 7, z, z @ [[2.0], [-1.0]] + 7)), 6)
+    1.0
+    """
+    x, y, x_scored, y_scored = (torch.as_tensor(v).detach().double() for v in (train, train_labels, embedding, labels))
+    _check(x, y, x_scored, y_scored)
+    finite = torch.stack([torch.isfinite(v).flatten(-2).all(dim=-1) for v in (x, y, x_scored, y_scored)]).all(dim=0)
+    x, y, x_scored, y_scored = (torch.where(finite[..., None, None], v, 0.0) for v in (x, y, x_scored, y_scored))
+    x_mean, y_mean = x.mean(dim=-2, keepdim=True), y.mean(dim=-2, keepdim=True)
+    centred = (x - x_mean).mT  # (..., outputs, n)
+    variances = centred @ centred.mT
+    slopes = torch.linalg.pinv(variances, rtol=COLLINEAR, hermitian=True) @ (centred @ (y - y_mean))
+    residual = y_scored - y_mean - (x_scored - x_mean) @ slopes
+    spread = y_scored - y_scored.mean(dim=-2, keepdim=True)
+    varies = (y_scored != y_scored[..., :1, :]).any(dim=-2)  # not the spread: the mean of equal numbers is rounded
+    r2 = 1 - residual.square().sum(dim=-2) / spread.square().sum(dim=-2)  # (..., k)
+    return torch.where(varies & finite[..., None], r2, torch.nan).mean(dim=-1).cpu().numpy()
+
+
+def _check(train: Tensor, train_labels: Tensor, embedding: Tensor, labels: Tensor) -> None:
+    for x, y in ((train, train_labels), (embedding, labels)):
+        if x.dim() < 2 or y.dim() < 2 or x.shape[-2] != y.shape[-2]:
+            shapes = f"{tuple(x.shape)} and {tuple(y.shape)}"
+            raise ValueError(f"embedding and labels must be (..., samples, columns) of the same samples, got {shapes}")
+    for name, a, b in (("outputs", train, embedding), ("labels", train_labels, labels)):
+        if a.shape[-1] != b.shape[-1]:
+            raise ValueError(f"{a.shape[-1]} {name} in the training split, {b.shape[-1]} in the scored one")
