@@ -23,6 +23,18 @@ def test_the_python_example_runs_and_does_what_its_comments_say():
     assert float((motifs > 0).float().mean()) == pytest.approx(0.0075, rel=0.2)
 
 
+def test_the_attribution_example_runs_and_returns_the_map_that_it_names():
+    section = README.split("## Attribution maps of your own encoder")[1]
+    code = re.search(r"```python\n(.*?)```", section, re.S).group(1)
+    names: dict = {}
+    exec(code, names)
+    assert names["attributions"].shape == (6, 50)
+    assert (names["attributions"] > 0).all()
+    for method in re.findall(r"`(\w+)`", section.split("Methods:")[1].split("The module")[0]):
+        mapped = names["attribution_map"](names["encoder"], names["inputs"][:20], method)
+        assert mapped.shape == (6, 50)
+
+
 def test_the_shown_error_message_is_the_real_one():
     shown = re.search(r"```\n\$ python run.py (.*?)\n(.*?)```", README, re.S)
     done = subprocess.run(
