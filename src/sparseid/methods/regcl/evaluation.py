@@ -1,0 +1,177 @@
+"""What is measured of a trained stack: attribution maps and their AUC, explained variance, saturated outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from sparseid.data.batch import SeriesBatch
+from sparseid.measurements import Key, Measurement
+from sparseid.methods.regcl.encoder import StackedEncoder
+from sparseid.metrics.attribution import attribution_auc, attribution_map, minimum_norm_auc
+from sparseid.metrics.linear_r2 import linear_r2
+
+if TYPE_CHECKING:
+    from sparseid.data.contrastive import ContrastiveData
+
+ATTRIBUTIONS: dict[str, dict[str, Any]] = {
+    "neuron_gradient": {"method": "neuron_gradient"},
+    "feature_ablation": {"method": "feature_ablation"},
+    "integrated_gradients": {"method": "integrated_gradients"},
+    "shapley_shuffled": {"method": "gradient_shap", "baselines": "shuffled"},
+    "shapley_zeros": {"method": "gradient_shap", "baselines": "zeros"},
+    "jf_plus": {"method": "inverted_jacobian"},
+}
+"""The rows of Table 1 -> how their maps are computed."""
+UNITS = {"auc": "AUC percent", "minimum_norm_auc": "AUC percent", "r2": "percent", "saturated": "percent"}
+SHOWN = 2000
+"""Held-out samples of the first member kept for pictures."""
+
+
+class Factor(NamedTuple):
+    """A part of the truth, and the part of an embedding that should have learned it.
+
+    Attributes
+    ----------
+    embedding
+        Coordinates of the embedding.
+    latents
+        Coordinates of the true latents; None for the labels.
+    """
+
+    embedding: slice
+    latents: slice | None
+
+
+class Layout(NamedTuple):
+    """Which coordinates of an embedding belong to what.
+
+    Attributes
+    ----------
+    size
+        Of the embedding.
+    factors
+        Labels, and of z1 and z2 those that the embedding has.
+    scored
+        Whose rows of an attribution map are scored: z2.
+    """
+
+    size: int
+    factors: dict[str, Factor]
+    scored: Factor
+
+    @classmethod
+    def of(cls, data: ContrastiveData, whole: bool) -> Layout:
+        """Return that of an embedding of all latents in their order, or of the labels' factor alone."""
+        if whole:
+            named = {name: Factor(rows, rows) for name, rows in data.latent_rows._asdict().items()}
+            return cls(data.latents, {"labels": Factor(data.label_rows, None), **named}, named["z2"])
+        every, rows = slice(0, data.label_dim), data.label_rows
+        named = {name: Factor(every, rows) for name, own in data.latent_rows._asdict().items() if own == rows}
+        return cls(data.label_dim, {"labels": Factor(every, None), **named}, Factor(every, rows))
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """A stack's attribution maps, and its embeddings of two sets of samples.
+
+    Attributes
+    ----------
+    maps
+        Attribution method -> (members, outputs, features).
+    train, held_out
+        The samples that the maps are averaged over, and those that embeddings are scored on.
+    train_embedding, embedding
+        (members, samples, outputs) of each.
+    saturated
+        (members,) share of the training samples' outputs that the head clips.
+    truth
+        (members, latents, features) bool: the true map; None where it is not known.
+    limit
+        (members,) AUC of the minimum-norm inverse of the generator; None where it is not known.
+    """
+
+    maps: dict[str, NDArray[np.float64]]
+    train: SeriesBatch
+    held_out: SeriesBatch
+    train_embedding: Tensor
+    embedding: Tensor
+    saturated: NDArray[np.float64]
+    truth: NDArray[np.bool_] | None
+    limit: NDArray[np.float64] | None
+
+
+def maps_of(encoder: StackedEncoder, inputs: Tensor, seeds: Sequence[int]) -> dict[str, NDArray[np.float64]]:
+    """Return the map (members, outputs, features) of each attribution method, over samples (members, n, features)."""
+    jacobian = torch.no_grad()(encoder.jacobian)
+    return {
+        name: attribution_map(encoder, inputs, **settings, seeds=seeds, jacobian=jacobian)
+        for name, settings in ATTRIBUTIONS.items()
+    }
+
+
+def limit_of(data: ContrastiveData) -> NDArray[np.float64] | None:
+    """Return (members,) the AUC of z2 in the minimum-norm inverse of the generator; None where it is not known."""
+    scores = []
+    for member in range(len(data.seeds)):
+        jacobian = data.true_jacobian(member)
+        if jacobian is None or data.truth is None:
+            return None
+        scores.append(minimum_norm_auc(jacobian, data.truth[member].cpu().numpy(), data.latent_rows.z2))
+    return np.stack(scores)
+
+
+def measure(tested: Tested, layout: Layout, seeds: Sequence[int]) -> list[Measurement]:
+    """Return the measurements of every member, in percent; undefined for one whose embeddings are not finite.
+
+    ``auc`` of each attribution method, under the key ``attribution``; ``minimum_norm_auc``; ``r2`` of labels, z1 and
+    z2 from their own coordinates, under the key ``explained``, by regression on the training samples and scored on
+    those held out; ``saturated``. What needs a truth that is not known is left out.
+    """
+    values: list[tuple[str, dict[str, Key], NDArray[np.float64], int]] = []
+    samples, held_out = tested.train.inputs.shape[1], tested.embedding.shape[1]
+    if tested.truth is not None:
+        rows = tested.truth[:, layout.scored.latents]
+        for name, maps in tested.maps.items():
+            score = attribution_auc(maps[:, layout.scored.embedding], rows)
+            values.append(("auc", {"attribution": name}, score, samples))
+    if tested.limit is not None:
+        values.append(("minimum_norm_auc", {}, tested.limit, samples))
+    for name, factor in layout.factors.items():
+        targets = [_targets(part, factor) for part in (tested.train, tested.held_out)]
+        if targets[0] is not None and targets[1] is not None and targets[0].shape[-1]:
+            at = factor.embedding
+            score = linear_r2(tested.train_embedding[..., at], targets[0], tested.embedding[..., at], targets[1])
+            values.append(("r2", {"explained": name}, score, held_out))
+    values.append(("saturated", {}, tested.saturated, samples))
+    finite = torch.isfinite(tested.embedding).flatten(1).all(dim=1).tolist()
+    return [
+        Measurement(metric, 100 * float(value) if good else None, UNITS[metric], n, keys, seed)
+        for metric, keys, of_members, n in values
+        for seed, value, good in zip(seeds, of_members, finite, strict=True)
+    ]
+
+
+def _targets(samples: SeriesBatch, factor: Factor) -> Tensor | None:
+    """Return (members, samples, size) what a factor's coordinates should explain; None if it is not known."""
+    if factor.latents is None:
+        return samples.labels
+    return None if samples.latents is None else samples.latents[..., factor.latents]
+
+
+def arrays_of(tested: Tested, layout: Layout) -> dict[str, NDArray]:
+    """Return what pictures are drawn from: scored rows of the maps of all members, embeddings of the first."""
+    arrays: dict[str, NDArray] = {f"map_{name}": maps[:, layout.scored.embedding] for name, maps in tested.maps.items()}
+    if tested.truth is not None:
+        arrays["truth"] = tested.truth[:, layout.scored.latents]
+    arrays["embedding"] = tested.embedding[0, :SHOWN].cpu().numpy()
+    arrays["labels"] = tested.held_out.labels[0, :SHOWN].cpu().numpy()
+    if tested.held_out.latents is not None:
+        arrays["latents"] = tested.held_out.latents[0, :SHOWN].cpu().numpy()
+    return arrays

@@ -1,0 +1,211 @@
+"""RegCL and its baselines as a LightningModule: wires encoder, losses, penalty and metrics for a stack of seeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from pytorch_lightning import LightningModule
+from torch import Tensor
+
+from sparseid.data.batch import ContrastiveBatch, SeriesBatch
+from sparseid.measurements import Evaluation, Measurement
+from sparseid.methods.regcl.encoder import StackedEncoder, Trace
+from sparseid.methods.regcl.evaluation import Layout, Tested, arrays_of, limit_of, maps_of, measure
+from sparseid.methods.regcl.losses import info_nce, mean_squared_error
+from sparseid.methods.regcl.penalty import exact_penalty, penalty_terms, projected_penalty, unit_directions
+from sparseid.methods.regcl.schedule import LinearRamp
+from sparseid.stacking.members import generators, sum_of_members
+
+if TYPE_CHECKING:
+    from sparseid.config.schema import RegCLConfig, RunConfig
+    from sparseid.data.contrastive import ContrastiveData
+
+POSITIVES = {"supervised": (), "supervised_contrastive": ("labels",), "hybrid": ("time", "labels")}
+"""The positives that each training asks the data for, one per objective."""
+
+
+class RegCLModule(LightningModule):
+    """A stack of encoders, one per seed, trained by the objectives of one of the three trainings.
+
+    Parameters
+    ----------
+    method
+        Training, encoder, loss and penalty.
+    data
+        Its sizes, seeds and true map; it is told which positives are needed.
+    steps
+        Optimiser steps of the run, of which the ramp takes its shares.
+
+    Attributes
+    ----------
+    milestone
+        Always None: the last weights are tested.
+    progress_note
+        The members' mean validation loss, and how many have diverged.
+    measurements, arrays
+        Results of the last test.
+    """
+
+    def __init__(self, method: RegCLConfig, data: ContrastiveData, steps: int) -> None:
+        super().__init__()
+        self.method, self.seeds, self.time_offset = method, data.seeds, data.sampling.time_offset
+        self.layout = Layout.of(data, whole=method.training == "hybrid")
+        outputs = self.layout.size
+        width = outputs if method.width_from == "output" else data.latents
+        init = generators(data.seeds, "init")
+        self.encoder = StackedEncoder(data.features, outputs, width, init, method.head, method.head_scale)
+        # the objective in time sees the whole embedding, the one by label the observed factor's coordinates
+        self.objectives = {"time": slice(0, outputs), "labels": self.layout.factors["labels"].embedding}
+        data.positives = self.positives = POSITIVES[method.training]
+        seen = [self.objectives[name] for name in self.positives or ("labels",)]
+        self.terms = penalty_terms(seen, outputs, method.penalty_form)
+        self.ramp = LinearRamp(method.ramp_on * steps, method.ramp_off * steps, method.penalty_weight)
+        self.milestone: str | None = None
+        self.progress_note = ""
+        self.measurements: list[Measurement] = []
+        self.arrays: dict[str, np.ndarray] = {}
+
+    @classmethod
+    def from_config(cls, cfg: RunConfig, data: Any) -> RegCLModule:
+        """Build the module of a run for its data module."""
+        return cls(cfg.method, data, cfg.trainer.max_samples // cfg.trainer.batch_size)
+
+    # training
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        """Adam on everything at a constant learning rate."""
+        return torch.optim.Adam(self.parameters(), lr=self.method.lr, fused=True)
+
+    def training_step(self, batch: ContrastiveBatch, batch_idx: int) -> Tensor:
+        """Return the members' losses and penalties, summed over members; the penalty is taken at references only."""
+        samples = batch.labels.shape[1]
+        trace = self.encoder.trace(batch.inputs)
+        if self.positives:
+            reference, negative, *positives = trace.outputs.split(samples, dim=1)
+            named = dict(zip(self.positives, positives, strict=True))
+            losses = torch.stack(list(self.contrast(reference, negative, named).values())).sum(dim=0)
+        else:
+            losses = mean_squared_error(trace.outputs, batch.labels)
+        weight = self.ramp.weight(self.global_step)
+        if weight > 0:
+            losses = losses + weight * self.penalty(trace.first(self.method.penalty_samples or samples))
+        return sum_of_members(losses)
+
+    def contrast(self, reference: Tensor, negative: Tensor, positives: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Return each objective's InfoNCE loss, (members,), of embeddings (members, samples, outputs)."""
+        method, losses = self.method, {}
+        for name, positive in positives.items():
+            parts = [embedding[..., self.objectives[name]] for embedding in (reference, positive, negative)]
+            if method.similarity == "cosine":
+                parts = [torch.nn.functional.normalize(part, dim=-1) for part in parts]
+            losses[name] = info_nce(
+                parts[0],
+                parts[1],
+                parts[2],
+                method.similarity,
+                method.temperature,
+                method.positive_in_denominator,
+            )
+        return losses
+
+    def penalty(self, trace: Trace) -> Tensor:
+        """Return (members,) the squared size of the Jacobian at the samples of a trace, or this step's estimate."""
+        if self.method.penalty_estimator == "exact":
+            return exact_penalty(self.encoder, trace, self.terms)
+        drawn = unit_directions(trace.raw.shape[1], self.terms, generators(self.seeds, "projection", self.global_step))
+        return projected_penalty(self.encoder, trace, self.terms, [part.to(trace.raw) for part in drawn])
+
+    # validation
+
+    def on_validation_epoch_start(self) -> None:
+        """Begin collecting."""
+        self._parts: list[tuple[Tensor, Tensor]] = []
+
+    def validation_step(self, batch: SeriesBatch, batch_idx: int) -> None:
+        """Keep embeddings and labels."""
+        self._parts.append((self.encoder(batch.inputs), batch.labels))
+
+    def on_validation_epoch_end(self) -> None:
+        """Log each member's losses on the held-out samples."""
+        embedding, labels = (torch.cat(parts, dim=1) for parts in zip(*self._parts, strict=True))
+        self._parts = []
+        losses = {name: values.tolist() for name, values in self.held_out_losses(embedding, labels).items()}
+        for name, values in losses.items():
+            self.log_dict({f"val_{name}/seed{seed}": value for seed, value in zip(self.seeds, values, strict=True)})
+        if not losses:
+            return
+        total = np.sum(list(losses.values()), axis=0)
+        finite = np.isfinite(total)
+        self.progress_note = f"validation loss {np.mean(total, where=finite):.3g}" if finite.any() else ""
+        if not finite.all():
+            lost = ", ".join(str(seed) for seed, good in zip(self.seeds, finite, strict=True) if not good)
+            self.progress_note += f"; diverged: seed {lost}"
+
+    def held_out_losses(self, embedding: Tensor, labels: Tensor) -> dict[str, Tensor]:
+        """Return each objective's loss, (members,), on held-out samples (members, samples, ...) in their order.
+
+        The references are the first half, the negatives the second. The positive is the next sample in time for both
+        objectives: it is a draw by label too, since a walk's next step is one of those that labels are moved by. Empty
+        where the half is too short for a pair.
+        """
+        if not self.positives:
+            return {"mse": mean_squared_error(embedding, labels)}
+        half = embedding.shape[1] // 2
+        if half <= self.time_offset:
+            return {}
+        positive = embedding[:, self.time_offset : half]
+        reference = embedding[:, : half - self.time_offset]
+        return self.contrast(reference, embedding[:, half:], dict.fromkeys(self.positives, positive))
+
+    # evaluation
+
+    def evaluations(self, folder: Path) -> list[Evaluation]:
+        """Return the one test: of the last weights, on all held-out samples."""
+        return [Evaluation({}, folder / "checkpoints" / "last.ckpt", self.most_test_items)]
+
+    @property
+    def most_test_items(self) -> int:
+        """Held-out samples."""
+        return self.data.test_items
+
+    @property
+    def data(self) -> ContrastiveData:
+        """The data module of the run."""
+        return self.trainer.datamodule  # type: ignore[attr-defined]
+
+    def on_test_start(self) -> None:
+        """Forget the last test."""
+        self.measurements, self.arrays = [], {}
+        self._tested: list[tuple[Tensor, SeriesBatch]] = []
+
+    def test_step(self, batch: SeriesBatch, batch_idx: int) -> None:
+        """Keep the embedding."""
+        self._tested.append((self.encoder(batch.inputs), batch))
+
+    def on_test_epoch_end(self) -> None:
+        """Turn embeddings and attribution maps into measurements of every member."""
+        data, train = self.data, self.data.attribution_batch()
+        trace = self.encoder.trace(train.inputs)
+        tested = Tested(
+            maps=maps_of(self.encoder, train.inputs, self.seeds),
+            train=train,
+            held_out=joined([batch for _, batch in self._tested]),
+            train_embedding=trace.outputs,
+            embedding=torch.cat([embedding for embedding, _ in self._tested], dim=1),
+            saturated=(self.encoder.head_slopes(trace.raw) == 0).double().mean(dim=(1, 2)).cpu().numpy(),
+            truth=None if data.truth is None else data.truth.cpu().numpy(),
+            limit=limit_of(data),
+        )
+        self._tested = []
+        self.measurements = measure(tested, self.layout, self.seeds)
+        self.arrays = arrays_of(tested, self.layout)
+
+
+def joined(batches: list[SeriesBatch]) -> SeriesBatch:
+    """Return the batches as one, in their order."""
+    inputs, labels, latents = zip(*batches, strict=True)
+    known = None if latents[0] is None else torch.cat(latents, dim=1)
+    return SeriesBatch(torch.cat(inputs, dim=1), torch.cat(labels, dim=1), known)

@@ -1,0 +1,73 @@
+"""The penalty on the size of the encoder's Jacobian (Eq. 3), exact or estimated, one value per member."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from sparseid.methods.regcl.encoder import StackedEncoder, Trace
+from sparseid.methods.regcl.jacobian import gelu_slope, pull_back, row_norms
+
+Term = tuple[slice, float]
+"""Rows of the Jacobian, and the factor of the sum of their squares."""
+
+
+def penalty_terms(objectives: Sequence[slice], outputs: int, form: str) -> list[Term]:
+    """Return what the penalty adds up.
+
+    Parameters
+    ----------
+    objectives
+        The coordinates of the embedding that each objective sees.
+    outputs
+        Size of the embedding.
+    form
+        paper: the whole Jacobian, once; code: half of it for each objective, so that shared rows count more than once.
+
+    Examples
+    --------
+    >>> penalty_terms([slice(0, 6), slice(4, 6)], 6, "code")
+    [(slice(0, 6, None), 0.5), (slice(4, 6, None), 0.5)]
+    """
+    return [(slice(0, outputs), 1.0)] if form == "paper" else [(rows, 0.5) for rows in objectives]
+
+
+def exact_penalty(encoder: StackedEncoder, trace: Trace, terms: Sequence[Term]) -> Tensor:
+    """Return (members,) the mean over the samples of a trace of the terms' sum."""
+    factors = trace.raw.new_zeros(trace.raw.shape[-1])
+    for rows, factor in terms:
+        factors[rows] += factor
+    slopes = [gelu_slope(part) for part in trace.hidden]
+    norms = row_norms(factors * encoder.head_slopes(trace.raw).square(), encoder.weights, slopes)
+    return norms / trace.raw.shape[1]
+
+
+def projected_penalty(
+    encoder: StackedEncoder, trace: Trace, terms: Sequence[Term], directions: Sequence[Tensor]
+) -> Tensor:
+    """Return (members,) an estimate of `exact_penalty` whose mean over random directions it is.
+
+    The squared length of one random direction's image, times the number of rows, stands for the sum over all rows.
+
+    Parameters
+    ----------
+    directions
+        (members, batch, rows) unit vectors for each term.
+    """
+    members, batch, outputs = trace.raw.shape
+    placed = trace.raw.new_zeros(members, batch, len(terms), outputs)
+    for number, ((rows, factor), direction) in enumerate(zip(terms, directions, strict=True)):
+        placed[:, :, number, rows] = math.sqrt(factor * direction.shape[-1]) * direction
+    slopes = [gelu_slope(part) for part in trace.hidden]
+    pulled = pull_back(placed * encoder.head_slopes(trace.raw)[:, :, None], encoder.weights, slopes)
+    return pulled.square().sum(dim=(2, 3)).mean(dim=1)
+
+
+def unit_directions(batch: int, terms: Sequence[Term], generators: Sequence[torch.Generator]) -> list[Tensor]:
+    """Return (members, batch, rows) random unit vectors for each term, from the members' generators."""
+    sizes = [rows.stop - rows.start for rows, _ in terms]
+    drawn = torch.stack([torch.randn(batch, sum(sizes), generator=generator) for generator in generators])
+    return [torch.nn.functional.normalize(part, dim=-1) for part in drawn.split(sizes, dim=-1)]

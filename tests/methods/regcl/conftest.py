@@ -1,0 +1,57 @@
+"""Small RegCL runs: 400 steps of a walk of four latents, narrow batches."""
+
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+from omegaconf import OmegaConf
+
+from sparseid.config.latent_walk import LatentWalkConfig
+from sparseid.config.regcl import RegCLConfig
+from sparseid.config.schema import RunConfig, TrainerConfig
+
+CONFIGS = Path(__file__).resolve().parents[3] / "configs"
+SMALL = {
+    "data": {
+        "latents": 4,
+        "samples": 400,
+        "dim_x1": 6,
+        "dim_x2": 5,
+        "attribution_samples": 40,
+        "conditioning_draws": 50,
+    },
+    "trainer": {"max_samples": 640, "batch_size": 32, "threads": 1, "accelerator": "cpu"},
+}
+
+
+@pytest.fixture(autouse=True)
+def _torch_settings():
+    """A run sets threads and deterministic kernels for its process; set them back."""
+    threads, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    yield
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(deterministic)
+
+
+@pytest.fixture
+def config(tmp_path):
+    """Return a run of 20 steps with the published values but for its size, with changes like method.lr=0.1."""
+
+    def published(name):
+        values = yaml.safe_load((CONFIGS / f"{name}.yaml").read_text())
+        del values["defaults"]
+        return values
+
+    def composed(*changes: str) -> RunConfig:
+        groups = {
+            "method": OmegaConf.structured(RegCLConfig),
+            "data": OmegaConf.structured(LatentWalkConfig),
+            "trainer": OmegaConf.structured(TrainerConfig),
+        }
+        values = {"method": published("method/regcl"), "data": published("data/latent_walk"), "trainer": {}}
+        tree = OmegaConf.merge(groups, values, SMALL, {"seeds": [0, 1]}, OmegaConf.from_dotlist(list(changes)))
+        parts = {name: OmegaConf.to_object(tree[name]) for name in groups}
+        return RunConfig("regcl/test", "smoke", "regcl", seeds=list(tree.seeds), outputs=str(tmp_path), **parts)
+
+    return composed

@@ -1,0 +1,245 @@
+import math
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from sparseid.config.identity import cell_keys, recipe_hash, run_name
+from sparseid.config.validate import problems
+from sparseid.data.batch import ContrastiveBatch
+from sparseid.data.time_series import Factors
+from sparseid.methods.regcl.module import RegCLModule
+from sparseid.training.build import build_data, build_module
+from sparseid.training.checkpoints import load
+from sparseid.training.rows import read_rows
+from sparseid.training.run import execute
+
+ATTRIBUTIONS = (
+    *("neuron_gradient", "feature_ablation", "integrated_gradients"),
+    *("shapley_shuffled", "shapley_zeros", "jf_plus"),
+)
+
+
+def numbers(folder: Path, seed=None):
+    """Rows of a run without what passes, of one seed or all."""
+    return {
+        (row.seed, row.metric, *sorted(map(str, row.keys.items()))): row.value
+        for row in read_rows(folder / "result.json")
+        if seed in (None, row.seed)
+    }
+
+
+def weights(folder: Path):
+    return load(folder / "checkpoints" / "last.ckpt")["state_dict"]
+
+
+@pytest.fixture
+def prepared(config):
+    """Return the module of a run with changes, its first training batch, and its data."""
+
+    def made(*changes):
+        cfg = config(*changes)
+        data = build_data(cfg)
+        module = build_module(cfg, data)
+        data.setup()
+        return module, data.training_batch(0), data
+
+    return made
+
+
+def test_a_hybrid_regularised_step_is_cebras(config, fixture_arrays):
+    arrays = fixture_arrays("regcl_step")
+    data = SimpleNamespace(
+        seeds=[0], features=12, latents=4, label_dim=2, label_rows=slice(2, 4), sampling=SimpleNamespace(time_offset=1)
+    )
+    data.latent_rows = Factors(slice(0, 2), slice(2, 4))
+    method = config("method.ramp_on=0", "method.ramp_off=0").method
+    assert (method.penalty_weight, method.temperature) == (arrays["lam"], arrays["tau"])
+    module = RegCLModule(method, data, steps=10)
+    for number, layer in enumerate(module.encoder.layers):
+        layer.weight.data = torch.from_numpy(arrays[f"W{number}"].T.copy())[None]
+        layer.bias.data = torch.from_numpy(arrays[f"b{number}"])[None, None]
+    parts = [torch.from_numpy(arrays[name])[None] for name in ("ref", "neg", "pos0", "pos1")]
+    assert data.positives == ("time", "labels")
+
+    loss = module.training_step(ContrastiveBatch(torch.cat(parts, dim=1), torch.zeros(1, 24, 2)), 0)
+    assert loss.item() == pytest.approx(float(arrays["total"]), rel=1e-5)
+    reference, negative, *positives = (module.encoder(part) for part in parts)
+    losses = module.contrast(reference, negative, dict(zip(data.positives, positives, strict=True)))
+    np.testing.assert_allclose([value.item() for value in losses.values()], arrays["losses"], rtol=1e-5)
+    penalty = module.penalty(module.encoder.trace(parts[0])).item()
+    assert penalty == pytest.approx(float(arrays["regs"].sum()), rel=1e-5)
+
+    loss.backward()
+    for number, layer in enumerate(module.encoder.layers):
+        for name, gradient in ((f"gW{number}", layer.weight.grad[0].T), (f"gb{number}", layer.bias.grad[0, 0])):
+            atol = 1e-6 if name == "gb3" else 1e-5 * np.abs(arrays[name]).max()
+            np.testing.assert_allclose(gradient, arrays[name], rtol=1e-3, atol=atol)
+
+
+def test_supervised_training_is_the_mean_squared_error_and_half_the_squared_jacobian(prepared):
+    module, batch, data = prepared("method.training=supervised", "method.ramp_on=0", "method.ramp_off=0")
+    assert data.positives == ()
+    assert batch.inputs.shape == (2, 32, 11)
+    outputs, jacobian = module.encoder(batch.inputs), module.encoder.jacobian(batch.inputs)
+    errors = (outputs - batch.labels).square().mean(dim=(1, 2))
+    expected = errors + 0.1 * 0.5 * jacobian.square().sum(dim=(2, 3)).mean(dim=1)
+    torch.testing.assert_close(module.training_step(batch, 0), expected.sum())
+
+
+@pytest.mark.parametrize("training", ["supervised_contrastive", "hybrid"])
+def test_each_contrastive_training_asks_for_its_positives(prepared, training):
+    module, batch, data = prepared(f"method.training={training}")
+    assert batch.inputs.shape[1] == 32 * (2 + len(data.positives))
+    assert data.positives == (("labels",) if training == "supervised_contrastive" else ("time", "labels"))
+    outputs = 2 if training == "supervised_contrastive" else 4
+    assert module.encoder.weights[-1].shape == (2, 10 * outputs, outputs)
+
+
+def test_widths_may_be_those_of_all_latents(prepared):
+    module, _, _ = prepared("method.training=supervised", "method.width_from=latents")
+    assert module.encoder.weights[-1].shape == (2, 40, 2)
+
+
+def test_in_setting_b_the_labels_belong_to_the_first_coordinates(prepared):
+    module, _, _ = prepared("data.setting=b", "data.latents=5")
+    assert module.objectives == {"time": slice(0, 5), "labels": slice(0, 2)}
+    assert module.layout.scored == (slice(2, 5), slice(2, 5))
+
+
+def test_the_penalty_is_taken_at_as_many_references_as_asked_for(prepared):
+    settings = ("method.ramp_on=0", "method.ramp_off=0")
+    module, batch, _ = prepared(*settings, "method.penalty_samples=5")
+    some = module.training_step(batch, 0)
+    module.method.penalty_weight = 0
+    without = prepared(*settings, "method.penalty_weight=0")[0].training_step(batch, 0)
+    expected = 0.1 * module.penalty(module.encoder.trace(batch.inputs[:, :5])).sum()
+    torch.testing.assert_close(some - without, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_the_estimated_penalty_is_near_the_exact_one_and_the_same_in_any_stack(prepared):
+    module, batch, _ = prepared("method.penalty_estimator=projection", "seeds=[3,0]")
+    trace = module.encoder.trace(batch.inputs)
+    estimate = module.penalty(trace)
+    alone, own, _ = prepared("method.penalty_estimator=projection", "seeds=[0]")
+    torch.testing.assert_close(estimate[1:], alone.penalty(alone.encoder.trace(own.inputs)))
+    module.method.penalty_estimator = "exact"
+    torch.testing.assert_close(estimate, module.penalty(trace), rtol=0.5, atol=0)
+
+
+def test_with_cosine_similarity_the_length_of_embeddings_does_not_count(prepared):
+    module, batch, _ = prepared("method.similarity=cosine", "method.head=identity", "method.penalty_weight=0")
+    before = module.training_step(batch, 0)
+    for parameter in (module.encoder.layers[-1].weight, module.encoder.layers[-1].bias):
+        parameter.data *= 3
+    torch.testing.assert_close(module.training_step(batch, 0), before)
+
+
+@pytest.mark.parametrize("training", ["supervised", "supervised_contrastive", "hybrid"])
+def test_a_member_has_the_numbers_it_has_alone(config, training):
+    stack = execute(config(f"method.training={training}", "seeds=[3,0,7]"))
+    alone = execute(config(f"method.training={training}", "seeds=[0]"))
+    together, single = numbers(stack, 0), numbers(alone)
+    assert list(together) == list(single)
+    assert len(single) == 6 + 1 + (3 if training == "hybrid" else 2) + 1
+    np.testing.assert_allclose(list(together.values()), list(single.values()), rtol=1e-3)
+    for name, tensor in weights(alone).items():
+        torch.testing.assert_close(weights(stack)[name][1], tensor[0], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("step", "changes"), [(3, ()), (7, ("method.penalty_estimator=projection",))])
+def test_an_interrupted_run_ends_bit_for_bit_like_one_never_interrupted(config, monkeypatch, step, changes):
+    class Killed(BaseException):
+        pass
+
+    undisturbed = execute(config(*changes))
+    training_step = RegCLModule.training_step
+
+    def killed(self, batch, batch_idx):
+        if self.global_step == step:
+            raise Killed
+        return training_step(self, batch, batch_idx)
+
+    run = config(*changes, "trainer.save_every_s=0")
+    run.outputs += "/again"
+    with monkeypatch.context() as patch:
+        patch.setattr(RegCLModule, "training_step", killed)
+        with pytest.raises(Killed):
+            execute(run)
+    resumed = execute(run)
+    assert numbers(resumed) == numbers(undisturbed)
+    assert (resumed / "metrics.csv").read_text() == (undisturbed / "metrics.csv").read_text()
+    assert all(torch.equal(tensor, weights(undisturbed)[name]) for name, tensor in weights(resumed).items())
+
+
+def test_a_member_that_diverges_is_lost_alone(config, monkeypatch):
+    training_step = RegCLModule.training_step
+
+    def broken(self, batch, batch_idx):
+        if self.global_step == 2:
+            self.encoder.layers[0].weight.data[1] = math.nan
+        return training_step(self, batch, batch_idx)
+
+    whole = execute(config())
+    monkeypatch.setattr(RegCLModule, "training_step", broken)
+    run = config()
+    run.outputs += "/again"
+    folder = execute(run)
+    assert set(numbers(folder, 1).values()) == {None}
+    assert numbers(folder, 0) == numbers(whole, 0)
+    assert "diverged: seed 1" in (folder / "log.txt").read_text()
+
+
+def test_rows_have_the_keys_of_the_papers_tables(config):
+    cfg = config("method.penalty_weight=0", "data.latents=5")
+    keys = {"training": "hybrid_contrastive", "regularisation": "none", "dim": 5, "setting": "a"}
+    assert cell_keys(cfg) == {"domain": "latentwalk", "method": "regcl"} | keys
+    assert run_name(cfg).startswith("latentwalk-regcl-hybrid_contrastive-none-dim5-a-seeds0to1-")
+    rows = read_rows(execute(cfg) / "result.json")
+    scores = [row for row in rows if row.metric == "auc"]
+    assert [row.keys["attribution"] for row in scores] == [name for name in ATTRIBUTIONS for _ in range(2)]
+    assert all(row.keys.items() >= keys.items() and row.unit == "AUC percent" and row.n == 40 for row in scores)
+    assert all(0 <= row.value <= 100 for row in scores)
+    assert {row.keys["explained"] for row in rows if row.metric == "r2"} == {"labels", "z1", "z2"}
+
+
+def test_pictures_have_the_scored_rows_of_all_maps(config):
+    with np.load(execute(config()) / "arrays.npz") as arrays:
+        assert arrays["truth"].shape == (2, 2, 11)
+        assert all(arrays[f"map_{name}"].shape == (2, 2, 11) for name in ATTRIBUTIONS)
+        assert not arrays["truth"][:, :, :6].any()
+        assert arrays["truth"][:, :, 6:].all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        (("method.training=semi",), "method.training"),
+        (("method.head=relu",), "method.head"),
+        (("method.temperature=0",), "method.temperature"),
+        (("method.lr=.nan",), "method.lr"),
+        (("method.ramp_on=0.5",), "method.ramp_on"),
+        (("method.ramp_off=2",), "method.ramp_off"),
+        (("method.penalty_samples=33",), "method.penalty_samples"),
+        (("method.head=identity",), "method.head"),
+        (("method.training=supervised", "data.setting=b"), "method.training"),
+        (("trainer.precision=bf16-mixed",), "trainer.precision"),
+        (("trainer.devices=2",), "trainer.devices"),
+    ],
+)
+def test_what_cannot_work_is_refused(config, changes, key):
+    (problem,) = problems(config(*changes))
+    assert key in problem.keys
+
+
+def test_an_unbounded_head_is_allowed_where_the_loss_has_a_minimum(config):
+    for change in ("similarity=cosine", "positive_in_denominator=true", "training=supervised"):
+        assert problems(config("method.head=identity", f"method.{change}")) == []
+
+
+def test_the_ramp_belongs_to_the_recipe_as_shares_of_training(config):
+    assert recipe_hash(config()) != recipe_hash(config("method.ramp_on=0.1"))
+    module = RegCLModule.from_config(config("trainer.max_samples=640000"), build_data(config()))
+    assert (module.ramp.on, module.ramp.off, module.ramp.end) == (2500, 5000, 0.1)
