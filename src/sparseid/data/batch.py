@@ -56,9 +56,9 @@ class ContrastiveBatch(NamedTuple):
     Attributes
     ----------
     inputs
-        (members, parts x batch, features) float32; the parts follow each other in the order reference, negative, and one
-        positive for each contrastive objective: the one in time, then the one by label. A method without contrastive
-        objectives gets the references alone.
+        (members, parts x batch, features) float32; the parts follow each other in the order reference, negative, and
+        one positive for each contrastive objective: the one in time, then the one by label. A method without
+        contrastive objectives gets the references alone.
     labels
         (members, batch, label size) float32: of the references.
     """

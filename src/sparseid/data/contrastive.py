@@ -160,6 +160,8 @@ class ContrastiveData(LightningDataModule):
         One per member.
     batch_size
         References of a member in a batch.
+    samples
+        Time steps of a series.
     held_out
         Share of the series, at its end, that is not trained on.
     attribution_samples
@@ -174,7 +176,9 @@ class ContrastiveData(LightningDataModule):
     train, held_out
         The two parts of the series; there from `setup` on.
     attribution_samples
-        As asked for, at most the training samples; from `setup` on.
+        As asked for, at most the training samples.
+    train_items
+        Training samples.
     test_items
         Held-out samples of the next test.
     """
@@ -195,14 +199,19 @@ class ContrastiveData(LightningDataModule):
     held_out: Series
 
     def __init__(
-        self, seeds: Sequence[int], batch_size: int, held_out: float, attribution_samples: int, sampling: SamplingConfig
+        self,
+        seeds: Sequence[int],
+        batch_size: int,
+        samples: int,
+        held_out: float,
+        attribution_samples: int,
+        sampling: SamplingConfig,
     ) -> None:
         super().__init__()
         self.seeds, self.batch_size, self.sampling = list(seeds), batch_size, sampling
         self.positives: tuple[str, ...] = ()
-        self.test_items = 0
-        self.attribution_samples = attribution_samples
-        self._share = held_out
+        self.train_items, self.test_items = split_sizes(samples, held_out)
+        self.attribution_samples = min(attribution_samples, self.train_items)
         self._draws: Draws | None = None
         self._table: Tensor | None = None
 
@@ -219,10 +228,8 @@ class ContrastiveData(LightningDataModule):
         device = torch.device("cpu") if self.trainer is None else self.trainer.strategy.root_device
         if not hasattr(self, "train"):
             series = self.make()
-            first, last = split_sizes(len(series), self._share)
-            self.train, self.held_out = (series.cut(part, device) for part in (slice(0, first), slice(first, None)))
-            self.test_items = last
-            self.attribution_samples = min(self.attribution_samples, first)
+            parts = slice(0, self.train_items), slice(self.train_items, None)
+            self.train, self.held_out = (series.cut(part, device) for part in parts)
         if stage in (None, "fit") and self._draws is None:
             self._prepare_batches(device)
 
@@ -258,7 +265,7 @@ class ContrastiveData(LightningDataModule):
     def attribution_numbers(self) -> NDArray[np.int64]:
         """Return (attribution samples,) training samples for attribution maps, evenly spread in time."""
         count = self.attribution_samples
-        return np.arange(count, dtype=np.int64) * len(self.train) // count
+        return np.arange(count, dtype=np.int64) * self.train_items // count
 
     def attribution_batch(self) -> SeriesBatch:
         """Return the samples that attribution maps are averaged over."""

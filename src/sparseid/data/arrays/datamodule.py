@@ -39,8 +39,9 @@ class ArraysData(ContrastiveData):
     """
 
     def __init__(self, config: ArraysConfig, seeds: Sequence[int], batch_size: int) -> None:
-        super().__init__(seeds, batch_size, config.held_out, config.attribution_samples, config.sampling)
         self.series = series = read_series(config.path)
+        split = len(series.observations), config.held_out, config.attribution_samples
+        super().__init__(seeds, batch_size, *split, config.sampling)
         self.features, self.label_dim = series.observations.shape[1], series.labels.shape[1]
         self.latents = embedding_size(config, series)
         first = self.latents - self.label_dim

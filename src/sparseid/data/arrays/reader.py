@@ -144,9 +144,10 @@ def _read(path: str, version: tuple[int, ...]) -> TimeSeries:
 def _arrays(path: str) -> dict[str, NDArray[np.generic]]:
     """Return the arrays that are of use; others are not looked at."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
-                raise InputError("it holds one array without a name; numpy.savez keeps several by name")
+        loaded = np.load(path, allow_pickle=False)
+        if not isinstance(loaded, np.lib.npyio.NpzFile):
+            raise InputError("it holds one array without a name; numpy.savez keeps several by name")
+        with loaded as file:
             if missing := [name for name in NEEDED if name not in file.files]:
                 raise InputError(f"there is no array {' and no array '.join(missing)} (only: {', '.join(file.files)})")
             return {name: file[name] for name in (*NEEDED, *OPTIONAL) if name in file.files}
@@ -159,7 +160,8 @@ def _numbers(name: str, values: NDArray[np.generic]) -> Values:
     """Return a table of finite numbers as float32."""
     if values.ndim != 2 or 0 in values.shape or values.dtype.kind not in "fiub":
         raise InputError(f"{name} is {_kind(values)}, not a table of numbers with samples in rows")
-    numbers = values.astype(np.float32)
+    with np.errstate(over="ignore"):  # becomes infinite
+        numbers = values.astype(np.float32)
     if bad := int((~np.isfinite(numbers)).any(axis=1).sum()):
         raise InputError(f"{name} is NaN or infinite in {bad} of {len(numbers)} rows: fill or drop them")
     return numbers

@@ -35,7 +35,8 @@ class LatentWalkData(ContrastiveData):
     truth: torch.Tensor
 
     def __init__(self, config: LatentWalkConfig, seeds: Sequence[int], batch_size: int) -> None:
-        super().__init__(seeds, batch_size, config.held_out, config.attribution_samples, config.sampling)
+        split = config.samples, config.held_out, config.attribution_samples
+        super().__init__(seeds, batch_size, *split, config.sampling)
         self.config, self.latents, self.features = config, config.latents, config.dim_x1 + config.dim_x2
         self.latent_rows = factors_of(config)
         self.label_rows = self.latent_rows.z1 if config.setting == "b" else self.latent_rows.z2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +25,12 @@ def redrawn_walk(blocks: Iterator[Array], samples: int, box: float) -> Array:
     blocks
         Drawn steps, (walks, steps in a block) each; as many are taken as it needs.
     """
-    block = next(blocks)
-    positions = np.zeros((len(block), samples + block.shape[1] + WINDOW))
-    filled = np.ones(len(block), dtype=np.int64)
+    first = next(blocks)
+    blocks = chain([first], blocks)
+    positions = np.zeros((len(first), samples + first.shape[1] + WINDOW))
+    filled = np.ones(len(first), dtype=np.int64)
     while (unfinished := np.flatnonzero(filled < samples)).size:
-        _go_on(positions, filled, unfinished, block[unfinished], box)
-        block = next(blocks)
+        _go_on(positions, filled, unfinished, next(blocks)[unfinished], box)
     return positions[:, :samples]
 
 

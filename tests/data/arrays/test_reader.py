@@ -1,0 +1,156 @@
+import os
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sparseid.data.arrays.reader import embedding_size, faults, read_series
+from sparseid.errors import InputError
+
+RNG = np.random.default_rng(0)
+WHOLE = {
+    "observations": RNG.normal(size=(60, 8)),
+    "labels": RNG.normal(size=(60, 2)),
+    "ground_truth": np.ones((4, 8), dtype=bool),
+    "latents": RNG.normal(size=(60, 4)),
+}
+
+
+@pytest.fixture
+def file_of(tmp_path):
+    """Write a file with the arrays of WHOLE, some of them changed or, for None, left out."""
+
+    def write(**changes):
+        path = tmp_path / "series.npz"
+        np.savez(path, **{name: values for name, values in (WHOLE | changes).items() if values is not None})
+        return str(path)
+
+    return write
+
+
+def refused(path):
+    with pytest.raises(InputError) as caught:
+        read_series(path)
+    assert caught.value.keys == ("data.path",)
+    return str(caught.value)
+
+
+def test_a_whole_file(file_of):
+    series = read_series(file_of())
+    for values, name in zip(series, ("observations", "labels", "ground_truth", "latents"), strict=True):
+        np.testing.assert_array_equal(values, WHOLE[name].astype(values.dtype))
+    assert [values.dtype for values in series] == [np.float32, np.float32, bool, np.float32]
+
+
+def test_the_least_a_file_holds(file_of):
+    series = read_series(file_of(labels=np.arange(60), ground_truth=None, latents=None, other=np.zeros(3)))
+    assert series.labels.shape == (60, 1)
+    assert series.truth is series.latents is None
+
+
+def test_a_changed_file_is_read_again(file_of):
+    before = read_series(file_of())
+    assert read_series(file_of()) is not before
+    path = file_of(labels=np.arange(60.0))
+    assert read_series(path).labels.shape == (60, 1)
+    assert read_series(path) is read_series(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"observations": None}, "there is no array observations (only: labels, ground_truth, latents)"),
+        ({"labels": None, "observations": None}, "no array observations and no array labels"),
+        ({"observations": np.where(np.arange(60) % 20 == 0, np.nan, 0.0)[:, None]}, "NaN or infinite in 3 of 60 rows"),
+        ({"observations": np.full((60, 2), 1e39)}, "observations is NaN or infinite in 60"),
+        ({"labels": np.full((60, 1), np.inf)}, "labels is NaN or infinite in 60 of 60 rows"),
+        ({"latents": np.full((60, 4), np.nan)}, "latents is NaN"),
+        ({"labels": np.ones((60, 2))}, "labels is constant in column 0, 1"),
+        ({"labels": np.stack([np.arange(60), np.zeros(60)], axis=1)}, "labels is constant in column 1"),
+        ({"labels": np.arange(59)}, "labels has 59 rows and observations has 60"),
+        ({"latents": np.zeros((61, 4))}, "latents has 61 rows"),
+        ({"observations": np.zeros(60)}, "observations is float64 (60,), not a table"),
+        ({"observations": np.zeros((0, 5))}, "not a table"),
+        ({"observations": np.full((60, 2), "a")}, "not a table of numbers"),
+        ({"labels": np.zeros((60, 2), dtype=complex)}, "labels is complex128"),
+        ({"labels": np.array([None] * 60)}, "pickled arrays are refused"),
+        ({"ground_truth": np.ones((4, 8))}, "ground_truth is float64 (4, 8), not bool with 8 columns"),
+        ({"ground_truth": np.ones((8, 4), dtype=bool)}, "not bool with 8 columns"),
+    ],
+)
+def test_unusable_arrays_are_named(file_of, changes, text):
+    said = refused(file_of(**changes))
+    assert text in said
+    assert "observations  (N, D) numbers" in said
+
+
+def test_unusable_files(tmp_path, file_of):
+    assert "names your file" in refused("")
+    assert "No such file" in refused(str(tmp_path / "absent.npz"))
+    assert "Is a directory" in refused(str(tmp_path))
+    path = tmp_path / "broken.npz"
+    path.write_bytes(b"")
+    assert "no whole npz file" in refused(str(path))
+    path.write_bytes(Path(file_of()).read_bytes()[:-200])
+    assert "no whole npz file" in refused(str(path))
+    path.write_bytes(pickle.dumps({"observations": 1}))
+    assert "pickled arrays are refused" in refused(str(path))
+    np.save(tmp_path / "single.npy", np.zeros((60, 8)))
+    assert "numpy.savez" in refused(str(tmp_path / "single.npy"))
+
+
+def test_nothing_is_unpickled(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "sprung"),)
+
+    np.savez(tmp_path / "trap.npz", observations=np.array([Trap()], dtype=object), labels=np.zeros(1))
+    refused(str(tmp_path / "trap.npz"))
+    assert not (tmp_path / "sprung").exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "changes", "latents"),
+    [
+        (0, {}, 4),
+        (4, {}, 4),
+        (0, {"latents": None}, 4),
+        (0, {"ground_truth": None}, 4),
+        (0, {"ground_truth": np.ones((2, 8), dtype=bool)}, 4),  # rows of the labels alone
+        (6, {"ground_truth": np.ones((2, 8), dtype=bool), "latents": None}, 6),
+        (3, {"ground_truth": None, "latents": None}, 3),
+    ],
+)
+def test_number_of_latents(arrays_config, file_of, asked, changes, latents):
+    path = file_of(**changes)
+    config = arrays_config(path=path, latents=asked)
+    assert embedding_size(config, read_series(path)) == latents
+    assert list(faults(config, batch_size=54)) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "changes", "text"),
+    [
+        (0, {"ground_truth": None, "latents": None}, "how many latents should be found"),
+        (5, {}, "do not agree: 5 of data.latents, 4 of latents, 4 of ground_truth"),
+        (0, {"latents": np.zeros((60, 3))}, "do not agree: 3 of latents, 4 of ground_truth"),
+        (9, {"ground_truth": None, "latents": None}, "at most 8, one per observed feature"),
+        (1, {"ground_truth": None, "latents": None}, "include the 2 of the label"),
+    ],
+)
+def test_impossible_numbers_of_latents(arrays_config, file_of, asked, changes, text):
+    [(keys, said)] = faults(arrays_config(path=file_of(**changes), latents=asked), batch_size=10)
+    assert text in said
+    assert "data.latents" in keys
+
+
+def test_faults_of_series_and_settings(arrays_config, file_of):
+    path = file_of()
+    [(keys, said)] = faults(arrays_config(path=path), batch_size=55)
+    assert "54 training samples, less than one batch" in said
+    assert {"data.path", "trainer.batch_size"} <= set(keys)
+    [(keys, said)] = faults(arrays_config(path=path, held_out=1.0), batch_size=5)
+    assert keys == ("data.held_out",)
+    [(keys, said)] = faults(arrays_config(), batch_size=5)
+    assert "data.path names your file" in said
