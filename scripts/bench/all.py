@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import generator
+import latent_walk
 import stack
 import step
 import threshold
@@ -11,7 +12,7 @@ from timing import OUT
 
 def main() -> None:
     """Run them one after the other."""
-    for benchmark in (generator, threshold, step, stack):
+    for benchmark in (generator, threshold, step, stack, latent_walk):
         benchmark.main()
     print(f"written to {OUT}/")
 
