@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import generator
 import latent_walk
+import regcl
 import stack
 import step
 import threshold
@@ -12,7 +13,7 @@ from timing import OUT
 
 def main() -> None:
     """Run them one after the other."""
-    for benchmark in (generator, threshold, step, stack, latent_walk):
+    for benchmark in (generator, threshold, step, stack, latent_walk, regcl):
         benchmark.main()
     print(f"written to {OUT}/")
 

@@ -6,9 +6,9 @@ from sparseid.data.batch import SeriesBatch
 from sparseid.methods.regcl.encoder import StackedEncoder
 from sparseid.methods.regcl.evaluation import (
     ATTRIBUTIONS,
+    Evaluated,
     Factor,
     Layout,
-    Tested,
     arrays_of,
     limit_of,
     maps_of,
@@ -30,7 +30,7 @@ LAYOUT = Layout(
 TRUTH = np.array([[True] * 4, [True] * 4, [False, False, True, True]])
 
 
-def tested(embeds, **changes):
+def made(embeds, **changes):
     """Two members whose embeddings are made from the latents, and whose maps are the truth and its opposite."""
     latents = torch.randn(2, 60, 3, generator=torch.Generator().manual_seed(0))
     samples = SeriesBatch(torch.zeros(2, 60, 4), latents[..., 2:], latents)
@@ -38,7 +38,7 @@ def tested(embeds, **changes):
     embedding = embeds(latents)
     values = {"maps": maps, "train": samples, "held_out": samples, "train_embedding": embedding, "embedding": embedding}
     values |= {"saturated": np.array([0.0, 0.25]), "truth": np.stack([TRUTH] * 2), "limit": np.array([0.7, 0.8])}
-    return Tested(**(values | changes))
+    return Evaluated(**(values | changes))
 
 
 def values(measurements):
@@ -46,9 +46,7 @@ def values(measurements):
 
 
 def test_known_values():
-    found = values(
-        measure(tested(lambda z: z @ torch.tensor([[2.0, 1, 0], [1, 1, 0], [0, 0, -3]]) + 1), LAYOUT, [5, 6])
-    )
+    found = values(measure(made(lambda z: z @ torch.tensor([[2.0, 1, 0], [1, 1, 0], [0, 0, -3]]) + 1), LAYOUT, [5, 6]))
     assert found.pop(("auc", "jf_plus", 5)) == 100
     assert found.pop(("auc", "jf_plus", 6)) == 0
     for factor in ("labels", "z1", "z2"):
@@ -62,14 +60,14 @@ def test_known_values():
 
 
 def test_each_factor_is_explained_by_its_own_coordinates():
-    found = values(measure(tested(lambda z: z.roll(1, dims=-1)), LAYOUT, [5, 6]))
+    found = values(measure(made(lambda z: z.roll(1, dims=-1)), LAYOUT, [5, 6]))
     assert found["r2", "labels", 5] < 20
     assert found["r2", "z1", 5] == pytest.approx(50, abs=10)  # one of its two latents
 
 
 def test_what_is_not_known_is_left_out():
     samples = SeriesBatch(torch.zeros(2, 60, 4), torch.randn(2, 60, 1), None)
-    unknown = tested(lambda z: z, truth=None, limit=None, train=samples, held_out=samples)
+    unknown = made(lambda z: z, truth=None, limit=None, train=samples, held_out=samples)
     assert {key[:-1] for key in values(measure(unknown, LAYOUT, [5, 6]))} == {("r2", "labels"), ("saturated",)}
     assert set(arrays_of(unknown, LAYOUT)) == {"map_jf_plus", "embedding", "labels"}
 

@@ -11,6 +11,7 @@ from sparseid.config.validate import problems
 from sparseid.data.batch import ContrastiveBatch
 from sparseid.data.time_series import Factors
 from sparseid.methods.regcl.module import RegCLModule
+from sparseid.stacking import groups
 from sparseid.training.build import build_data, build_module
 from sparseid.training.checkpoints import load
 from sparseid.training.rows import read_rows
@@ -69,7 +70,7 @@ def test_a_hybrid_regularised_step_is_cebras(config, fixture_arrays):
     reference, negative, *positives = (module.encoder(part) for part in parts)
     losses = module.contrast(reference, negative, dict(zip(data.positives, positives, strict=True)))
     np.testing.assert_allclose([value.item() for value in losses.values()], arrays["losses"], rtol=1e-5)
-    penalty = module.penalty(module.encoder.trace(parts[0])).item()
+    penalty = module.penalty(module.encoder.trace(parts[0]), [0]).item()
     assert penalty == pytest.approx(float(arrays["regs"].sum()), rel=1e-5)
 
     loss.backward()
@@ -113,20 +114,35 @@ def test_the_penalty_is_taken_at_as_many_references_as_asked_for(prepared):
     settings = ("method.ramp_on=0", "method.ramp_off=0")
     module, batch, _ = prepared(*settings, "method.penalty_samples=5")
     some = module.training_step(batch, 0)
-    module.method.penalty_weight = 0
     without = prepared(*settings, "method.penalty_weight=0")[0].training_step(batch, 0)
-    expected = 0.1 * module.penalty(module.encoder.trace(batch.inputs[:, :5])).sum()
+    expected = 0.1 * module.penalty(module.encoder.trace(batch.inputs[:, :5]), [0, 1]).sum()
     torch.testing.assert_close(some - without, expected, rtol=1e-4, atol=1e-6)
 
 
 def test_the_estimated_penalty_is_near_the_exact_one_and_the_same_in_any_stack(prepared):
     module, batch, _ = prepared("method.penalty_estimator=projection", "seeds=[3,0]")
     trace = module.encoder.trace(batch.inputs)
-    estimate = module.penalty(trace)
+    estimate = module.penalty(trace, [3, 0])
     alone, own, _ = prepared("method.penalty_estimator=projection", "seeds=[0]")
-    torch.testing.assert_close(estimate[1:], alone.penalty(alone.encoder.trace(own.inputs)))
+    torch.testing.assert_close(estimate[1:], alone.penalty(alone.encoder.trace(own.inputs), [0]))
     module.method.penalty_estimator = "exact"
-    torch.testing.assert_close(estimate, module.penalty(trace), rtol=0.5, atol=0)
+    torch.testing.assert_close(estimate, module.penalty(trace, [3, 0]), rtol=0.5, atol=0)
+
+
+@pytest.mark.parametrize("estimator", ["exact", "projection"])
+def test_the_groups_that_members_are_trained_in_change_nothing(prepared, monkeypatch, estimator):
+    settings = ("seeds=[3,0,7]", "method.ramp_on=0", "method.ramp_off=0", f"method.penalty_estimator={estimator}")
+
+    def gradients():
+        module, batch, _ = prepared(*settings)
+        module.double()  # what is left are differences of another sum, not of its rounding
+        loss = module.training_step(ContrastiveBatch(*(values.double() for values in batch)), 0)
+        loss.backward()
+        return [loss.detach(), *(parameter.grad for parameter in module.parameters())]
+
+    whole = gradients()
+    monkeypatch.setitem(groups.FLOATS, "cpu", 1)
+    torch.testing.assert_close(gradients(), whole)
 
 
 def test_with_cosine_similarity_the_length_of_embeddings_does_not_count(prepared):
@@ -146,7 +162,9 @@ def test_a_member_has_the_numbers_it_has_alone(config, training):
     assert len(single) == 6 + 1 + (3 if training == "hybrid" else 2) + 1
     np.testing.assert_allclose(list(together.values()), list(single.values()), rtol=1e-3)
     for name, tensor in weights(alone).items():
-        torch.testing.assert_close(weights(stack)[name][1], tensor[0], rtol=1e-4, atol=1e-5)
+        # a contrastive loss does not change with the last bias: its gradient is rounding, of which Adam makes steps
+        noise = 20 * 3e-4 if name == "encoder.layers.3.bias" and training != "supervised" else 1e-5
+        torch.testing.assert_close(weights(stack)[name][1], tensor[0], rtol=1e-4, atol=noise)
 
 
 @pytest.mark.parametrize(("step", "changes"), [(3, ()), (7, ("method.penalty_estimator=projection",))])
@@ -189,7 +207,7 @@ def test_a_member_that_diverges_is_lost_alone(config, monkeypatch):
     folder = execute(run)
     assert set(numbers(folder, 1).values()) == {None}
     assert numbers(folder, 0) == numbers(whole, 0)
-    assert "diverged: seed 1" in (folder / "log.txt").read_text()
+    assert "nothing could be measured of seed 1" in (folder / "log.txt").read_text()
 
 
 def test_rows_have_the_keys_of_the_papers_tables(config):

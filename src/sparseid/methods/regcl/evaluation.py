@@ -78,7 +78,7 @@ class Layout(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Tested:
+class Evaluated:
     """A stack's attribution maps, and its embeddings of two sets of samples.
 
     Attributes
@@ -127,7 +127,7 @@ def limit_of(data: ContrastiveData) -> NDArray[np.float64] | None:
     return np.stack(scores)
 
 
-def measure(tested: Tested, layout: Layout, seeds: Sequence[int]) -> list[Measurement]:
+def measure(evaluated: Evaluated, layout: Layout, seeds: Sequence[int]) -> list[Measurement]:
     """Return the measurements of every member, in percent; undefined for one whose embeddings are not finite.
 
     ``auc`` of each attribution method, under the key ``attribution``; ``minimum_norm_auc``; ``r2`` of labels, z1 and
@@ -135,22 +135,22 @@ def measure(tested: Tested, layout: Layout, seeds: Sequence[int]) -> list[Measur
     those held out; ``saturated``. What needs a truth that is not known is left out.
     """
     values: list[tuple[str, dict[str, Key], NDArray[np.float64], int]] = []
-    samples, held_out = tested.train.inputs.shape[1], tested.embedding.shape[1]
-    if tested.truth is not None:
-        rows = tested.truth[:, layout.scored.latents]
-        for name, maps in tested.maps.items():
+    samples, held_out = evaluated.train.inputs.shape[1], evaluated.embedding.shape[1]
+    if evaluated.truth is not None:
+        rows = evaluated.truth[:, layout.scored.latents]
+        for name, maps in evaluated.maps.items():
             score = attribution_auc(maps[:, layout.scored.embedding], rows)
             values.append(("auc", {"attribution": name}, score, samples))
-    if tested.limit is not None:
-        values.append(("minimum_norm_auc", {}, tested.limit, samples))
+    if evaluated.limit is not None:
+        values.append(("minimum_norm_auc", {}, evaluated.limit, samples))
     for name, factor in layout.factors.items():
-        targets = [_targets(part, factor) for part in (tested.train, tested.held_out)]
+        targets = [_targets(part, factor) for part in (evaluated.train, evaluated.held_out)]
         if targets[0] is not None and targets[1] is not None and targets[0].shape[-1]:
             at = factor.embedding
-            score = linear_r2(tested.train_embedding[..., at], targets[0], tested.embedding[..., at], targets[1])
+            score = linear_r2(evaluated.train_embedding[..., at], targets[0], evaluated.embedding[..., at], targets[1])
             values.append(("r2", {"explained": name}, score, held_out))
-    values.append(("saturated", {}, tested.saturated, samples))
-    finite = torch.isfinite(tested.embedding).flatten(1).all(dim=1).tolist()
+    values.append(("saturated", {}, evaluated.saturated, samples))
+    finite = torch.isfinite(evaluated.embedding).flatten(1).all(dim=1).tolist()
     return [
         Measurement(metric, 100 * float(value) if good else None, UNITS[metric], n, keys, seed)
         for metric, keys, of_members, n in values
@@ -165,13 +165,15 @@ def _targets(samples: SeriesBatch, factor: Factor) -> Tensor | None:
     return None if samples.latents is None else samples.latents[..., factor.latents]
 
 
-def arrays_of(tested: Tested, layout: Layout) -> dict[str, NDArray]:
+def arrays_of(evaluated: Evaluated, layout: Layout) -> dict[str, NDArray]:
     """Return what pictures are drawn from: scored rows of the maps of all members, embeddings of the first."""
-    arrays: dict[str, NDArray] = {f"map_{name}": maps[:, layout.scored.embedding] for name, maps in tested.maps.items()}
-    if tested.truth is not None:
-        arrays["truth"] = tested.truth[:, layout.scored.latents]
-    arrays["embedding"] = tested.embedding[0, :SHOWN].cpu().numpy()
-    arrays["labels"] = tested.held_out.labels[0, :SHOWN].cpu().numpy()
-    if tested.held_out.latents is not None:
-        arrays["latents"] = tested.held_out.latents[0, :SHOWN].cpu().numpy()
+    arrays: dict[str, NDArray] = {
+        f"map_{name}": maps[:, layout.scored.embedding] for name, maps in evaluated.maps.items()
+    }
+    if evaluated.truth is not None:
+        arrays["truth"] = evaluated.truth[:, layout.scored.latents]
+    arrays["embedding"] = evaluated.embedding[0, :SHOWN].cpu().numpy()
+    arrays["labels"] = evaluated.held_out.labels[0, :SHOWN].cpu().numpy()
+    if evaluated.held_out.latents is not None:
+        arrays["latents"] = evaluated.held_out.latents[0, :SHOWN].cpu().numpy()
     return arrays

@@ -9,14 +9,16 @@ import numpy as np
 import torch
 from pytorch_lightning import LightningModule
 from torch import Tensor
+from torch.func import functional_call
 
 from sparseid.data.batch import ContrastiveBatch, SeriesBatch
 from sparseid.measurements import Evaluation, Measurement
 from sparseid.methods.regcl.encoder import StackedEncoder, Trace
-from sparseid.methods.regcl.evaluation import Layout, Tested, arrays_of, limit_of, maps_of, measure
+from sparseid.methods.regcl.evaluation import Evaluated, Layout, arrays_of, limit_of, maps_of, measure
 from sparseid.methods.regcl.losses import info_nce, mean_squared_error
 from sparseid.methods.regcl.penalty import exact_penalty, penalty_terms, projected_penalty, unit_directions
 from sparseid.methods.regcl.schedule import LinearRamp
+from sparseid.stacking.groups import losses_in_groups, member_groups
 from sparseid.stacking.members import generators, sum_of_members
 
 if TYPE_CHECKING:
@@ -80,7 +82,18 @@ class RegCLModule(LightningModule):
         return torch.optim.Adam(self.parameters(), lr=self.method.lr, fused=True)
 
     def training_step(self, batch: ContrastiveBatch, batch_idx: int) -> Tensor:
-        """Return the members' losses and penalties, summed over members; the penalty is taken at references only."""
+        """Return the members' losses and penalties, summed over members."""
+
+        def losses(parameters: dict[str, Tensor], members: slice) -> Tensor:
+            own = ContrastiveBatch(batch.inputs[members], batch.labels[members])
+            return functional_call(self, parameters, (own, self.seeds[members]))
+
+        widest = max(weight.shape[2] for weight in self.encoder.weights) * batch.inputs.shape[1]
+        groups = member_groups(len(self.seeds), widest, batch.inputs.device)
+        return sum_of_members(losses_in_groups(losses, dict(self.named_parameters()), groups))
+
+    def forward(self, batch: ContrastiveBatch, seeds: list[int]) -> Tensor:
+        """Return (members,) the losses and penalties of the members of a batch; the penalty is taken at references."""
         samples = batch.labels.shape[1]
         trace = self.encoder.trace(batch.inputs)
         if self.positives:
@@ -91,8 +104,8 @@ class RegCLModule(LightningModule):
             losses = mean_squared_error(trace.outputs, batch.labels)
         weight = self.ramp.weight(self.global_step)
         if weight > 0:
-            losses = losses + weight * self.penalty(trace.first(self.method.penalty_samples or samples))
-        return sum_of_members(losses)
+            losses = losses + weight * self.penalty(trace.first(self.method.penalty_samples or samples), seeds)
+        return losses
 
     def contrast(self, reference: Tensor, negative: Tensor, positives: dict[str, Tensor]) -> dict[str, Tensor]:
         """Return each objective's InfoNCE loss, (members,), of embeddings (members, samples, outputs)."""
@@ -111,11 +124,11 @@ class RegCLModule(LightningModule):
             )
         return losses
 
-    def penalty(self, trace: Trace) -> Tensor:
-        """Return (members,) the squared size of the Jacobian at the samples of a trace, or this step's estimate."""
+    def penalty(self, trace: Trace, seeds: list[int]) -> Tensor:
+        """Return (members,) the squared size of the members' Jacobian at a trace's samples, or this step's estimate."""
         if self.method.penalty_estimator == "exact":
             return exact_penalty(self.encoder, trace, self.terms)
-        drawn = unit_directions(trace.raw.shape[1], self.terms, generators(self.seeds, "projection", self.global_step))
+        drawn = unit_directions(trace.raw.shape[1], self.terms, generators(seeds, "projection", self.global_step))
         return projected_penalty(self.encoder, trace, self.terms, [part.to(trace.raw) for part in drawn])
 
     # validation
@@ -189,7 +202,7 @@ class RegCLModule(LightningModule):
         """Turn embeddings and attribution maps into measurements of every member."""
         data, train = self.data, self.data.attribution_batch()
         trace = self.encoder.trace(train.inputs)
-        tested = Tested(
+        evaluated = Evaluated(
             maps=maps_of(self.encoder, train.inputs, self.seeds),
             train=train,
             held_out=joined([batch for _, batch in self._tested]),
@@ -200,8 +213,8 @@ class RegCLModule(LightningModule):
             limit=limit_of(data),
         )
         self._tested = []
-        self.measurements = measure(tested, self.layout, self.seeds)
-        self.arrays = arrays_of(tested, self.layout)
+        self.measurements = measure(evaluated, self.layout, self.seeds)
+        self.arrays = arrays_of(evaluated, self.layout)
 
 
 def joined(batches: list[SeriesBatch]) -> SeriesBatch:

@@ -1,0 +1,82 @@
+"""The losses of a stack a few members at a time, so that what a step works on stays in the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+FLOATS = {"cpu": 2**21, "cuda": 2**27}
+"""Size of the largest intermediate of a group."""
+
+Losses = Callable[[dict[str, Tensor], slice], Tensor]
+"""Maps parameters of some members, by name, and which members these are, to their losses (members of the group,)."""
+
+
+def member_groups(members: int, floats: int, device: torch.device) -> list[slice]:
+    """Return consecutive groups of members, as large as their largest intermediate allows; at least one member each.
+
+    Parameters
+    ----------
+    members
+        Of the stack.
+    floats
+        Size of the largest intermediate of a member.
+    device
+        Where the work is done.
+
+    Examples
+    --------
+    >>> member_groups(5, 2**20, torch.device("cpu"))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    together = max(FLOATS.get(device.type, FLOATS["cuda"]) // floats, 1)
+    return [slice(first, min(first + together, members)) for first in range(0, members, together)]
+
+
+def losses_in_groups(losses: Losses, parameters: Mapping[str, Tensor], groups: Sequence[slice]) -> Tensor:
+    """Return (members,) the losses of all members.
+
+    With more than one group the gradient of each is taken as soon as its losses are there, and what it was taken from
+    is dropped: time and memory are those of the groups one after the other, not of the stack.
+
+    Parameters
+    ----------
+    losses
+        The losses of some members.
+    parameters
+        Name -> (members, ...).
+    groups
+        Of members, in order.
+    """
+    if len(groups) == 1:
+        return losses(dict(parameters), groups[0])
+    return _LossesInGroups.apply(losses, list(parameters), groups, *parameters.values())
+
+
+class _LossesInGroups(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, losses: Losses, names: list[str], groups: Sequence[slice], *parameters: Tensor) -> Tensor:
+        gradients = [torch.zeros_like(parameter) for parameter in parameters]
+        values = []
+        for group in groups:
+            own = [parameter.detach()[group].requires_grad_() for parameter in parameters]
+            with torch.enable_grad():
+                value = losses(dict(zip(names, own, strict=True)), group)
+                found = torch.autograd.grad(value.sum(), own, allow_unused=True)
+            for gradient, part in zip(gradients, found, strict=True):
+                if part is not None:
+                    gradient[group] = part
+            values.append(value.detach())
+        ctx.save_for_backward(*gradients)
+        return torch.cat(values)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
+        weight = upstream[0]
+        scaled = [gradient * weight.view(-1, *[1] * (gradient.dim() - 1)) for gradient in ctx.saved_tensors]
+        return None, None, None, *scaled
