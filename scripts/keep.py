@@ -54,6 +54,7 @@ def main() -> int:
             print(f"not kept  {result.parent.name}: {reason}")
             continue
         target = arguments.papers / rows[0].paper / "measured" / f"{arguments.scale}-{result.parent.name}.json"
+        target.parent.mkdir(exist_ok=True)  # the first of its paper
         write_rows(target, rows)
         print(f"kept      {target.name}: {len(rows)} rows of commit {rows[0].commit[:8]}")
     return 0

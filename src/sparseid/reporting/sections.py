@@ -136,7 +136,7 @@ def write_artefact(artefact: Artefact, collection: Collection, report: Path, sca
         scale=scale,
         table=table,
         caption=heading,
-        claims=artefact.check_claims(lambda name: of_preset(collection.rows, name, scale)),
+        claims=artefact.check_claims(lambda name: of_preset(collection.rows, name, scale), scale),
         unchecked=artefact.unchecked,
         conditions={statement.id: statement.condition for statement in artefact.statements},
         files={kind: f"{scale}/{name}.{kind}" for kind in ("md", "tex")},

@@ -141,9 +141,10 @@ def test_choices_and_held_out_types_that_are_none_are_refused(cells):
 
 def test_cells_that_are_not_the_papers_are_noted_with_their_numbers(cells, monkeypatch):
     assert cells().note == "4 types with 75 cells, where the paper has 43 with 15256: not the paper's cells"
+    assert cells().domain == "othercells"  # so that no table takes its rows for the paper's cells
     assert cells(exclude=["A"]).note.startswith("3 types with 45 cells, where")
     monkeypatch.setitem(SOURCES, "atlas", replace(SOURCES["atlas"], expected=(4, 75)))
-    assert cells().note == ""
+    assert (cells().note, cells().domain) == ("", "")
     note = SOURCES["semi_synthetic"].note_on(43, 100)
     assert note.startswith("made by this project")
     assert "43 types with 100 cells, where the paper has 43 with 15256" in note

@@ -35,6 +35,10 @@ class HeldOut(NamedTuple):
     closest: int
 
 
+OTHER_CELLS = "othercells"
+"""Row key ``domain`` of a file in the place of the atlas that is not the atlas."""
+
+
 class GtexData(EnvironmentData):
     """Cells with simulated labels; inputs and latents are the same for all members, labels are each member's own.
 
@@ -89,6 +93,8 @@ class GtexData(EnvironmentData):
         self.splits = (train, validation, test)
         self.unseen = str(cells.types[self.held_out.type]) if self.held_out else None
         self.note = SOURCES[config.source].note_on(len(cells.types), len(cells.codes))
+        if self.note and not SOURCES[config.source].note:  # no other cells get into a comparison
+            self.domain = OTHER_CELLS
         self.files = {str(path): digest(path) for path in (SOURCES[config.source].find(config.path), *_tables(config))}
         self.remarks = [f"read {path} (SHA-256 {content[:16]})" for path, content in self.files.items()]
         if self.held_out:
