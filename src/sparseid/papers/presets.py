@@ -18,6 +18,7 @@ def preset_runs(experiment: str, scale: str) -> frozenset[tuple[str, int]]:
     return frozenset((recipe, seed) for recipe, seeds in hashed for seed in seeds)
 
 
+@cache
 def preset_recipes(experiment: str, scale: str) -> frozenset[str]:
     """Return the recipe hashes of the runs that a preset asks for at a scale."""
     return frozenset(recipe for recipe, _ in preset_runs(experiment, scale))

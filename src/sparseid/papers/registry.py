@@ -49,7 +49,7 @@ class Artefact:
     metrics
         Metrics of its cells, in order.
     targets_of
-        Artefacts of ``targets.yaml`` whose numbers it is compared with.
+        Artefacts of ``targets.yaml`` whose numbers it is compared with; empty is its own.
     claims_instead
         Targets that are no cell because a claim checks them.
     draw
@@ -62,7 +62,7 @@ class Artefact:
     selects: Mapping[str, Sequence[Key]]
     cell: tuple[str, ...]
     metrics: tuple[str, ...]
-    targets_of: tuple[str, ...]
+    targets_of: tuple[str, ...] = ()
     claims_instead: frozenset[str] = frozenset()
     draw: Drawer | None = None
     derived: Mapping[str, str] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Artefact:
         return [
             target
             for target in load_targets(self.paper).targets
-            if target.artefact in self.targets_of
+            if target.artefact in (self.targets_of or (self.id,))
             and target.role == "target"
             and target.metric in self.metrics
             and target.id not in self.claims_instead
@@ -143,7 +143,6 @@ ARTEFACTS: dict[str, Artefact] = {
             selects={"domain": sparling_claims.DOMAINS, "method": ("sparling_mt",), "steps_above": (0,)},
             cell=("domain", "split", "method"),
             metrics=("fpe", "fne", "ce", "sparsity", "e2e_accuracy", "confusion_accuracy"),
-            targets_of=("sparling/fig3",),
             claims_instead=frozenset({"sparling-fig3-abstract-localisation"}),
             draw=sparling_figures.motif_error_bars,
             derived=_SPARLING_COMPLEMENTS,
@@ -159,7 +158,6 @@ ARTEFACTS: dict[str, Artefact] = {
             },
             cell=("domain", "split", "method", "steps_above"),
             metrics=("fpe", "fne", "ce", "e2ee"),
-            targets_of=("sparling/fig4",),
             draw=sparling_figures.errors_against_density,
         ),
         Artefact(
@@ -173,7 +171,6 @@ ARTEFACTS: dict[str, Artefact] = {
             },
             cell=("method", "latent_dim", "learned_dim"),
             metrics=("mse",),
-            targets_of=("tbr/fig3",),
             draw=tbr_figures.curves_against_latents,
         ),
         Artefact(
@@ -183,7 +180,6 @@ ARTEFACTS: dict[str, Artefact] = {
             selects={"method": tbr_claims.METHODS, "S": tbr_claims.CHANGES},
             cell=("method", "S"),
             metrics=("mcc", "mse"),
-            targets_of=("tbr/fig4",),
             draw=tbr_figures.curves_against_changes,
         ),
         Artefact(
@@ -197,7 +193,6 @@ ARTEFACTS: dict[str, Artefact] = {
             },
             cell=("environment", "method"),
             metrics=("ate_mse",),
-            targets_of=("tbr/table3",),
         ),
         Artefact(
             id="tbr/fig5a",
@@ -206,7 +201,6 @@ ARTEFACTS: dict[str, Artefact] = {
             selects={"domain": ("gtex",), "method": tbr_claims.METHODS, "S": tbr_claims.CHANGES_ON_CELLS},
             cell=("method", "S"),
             metrics=("mcc",),
-            targets_of=("tbr/fig5a",),
             draw=tbr_figures.curves_on_cells,
         ),
         Artefact(
@@ -216,7 +210,6 @@ ARTEFACTS: dict[str, Artefact] = {
             selects={"domain": ("gtex",), "method": tbr_claims.METHODS, "S": tbr_claims.CHANGES_ON_CELLS},
             cell=("method", "S"),
             metrics=("unseen_mse",),
-            targets_of=("tbr/fig5b",),
             draw=tbr_figures.curves_on_unseen_cells,
         ),
         Artefact(
@@ -226,7 +219,6 @@ ARTEFACTS: dict[str, Artefact] = {
             selects={"method": tbr_claims.METHODS, "S": tbr_claims.CHANGES},
             cell=("method", "S"),
             metrics=("mcc", "mse"),
-            targets_of=("tbr/fig6",),
             draw=tbr_figures.curves_against_changes,
         ),
         Artefact(
@@ -236,7 +228,6 @@ ARTEFACTS: dict[str, Artefact] = {
             selects={"method": tbr_claims.METHODS, "S": tbr_claims.CHANGES},
             cell=("method", "S"),
             metrics=("mcc",),
-            targets_of=("tbr/fig7",),
             draw=tbr_figures.mcc_against_changes,
         ),
         Artefact(
@@ -246,7 +237,6 @@ ARTEFACTS: dict[str, Artefact] = {
             selects={"method": tbr_claims.METHODS, "pi": tbr_claims.PROBABILITIES},
             cell=("method", "pi"),
             metrics=("mcc",),
-            targets_of=("tbr/fig8",),
             draw=tbr_figures.curves_against_probability,
         ),
         Artefact(
@@ -256,7 +246,6 @@ ARTEFACTS: dict[str, Artefact] = {
             selects={"domain": ("treesimulation", "gtex"), "method": ("tbr",), "S": (1,)},
             cell=("domain",),
             metrics=("seconds",),
-            targets_of=("tbr/runtime",),
         ),
     )
 }

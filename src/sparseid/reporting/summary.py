@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -95,7 +96,7 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str) -> None:
     console = _console()
     table = lines(cells(chosen, rows, scale), chosen.convention)
     _print_table(console, caption(chosen.title, scale, chosen.convention), table)
-    _print_claims(console, chosen.check_claims(lambda name: of_preset(collection.rows, name, scale), scale))
+    _print_claims(console, chosen.check_claims(partial(of_preset, collection.rows, scale=scale), scale))
     for run in collection.runs:
         if (run.paper, run.scale) == (chosen.paper, scale) and run.state not in ("done", "unreadable"):
             _say(console, f"{run.state}: {run.path} {run.message}".rstrip())

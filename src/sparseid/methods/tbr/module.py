@@ -158,7 +158,7 @@ class TBRModule(LightningModule):
     # evaluation
 
     def evaluations(self, folder: Path) -> list[Evaluation]:
-        """Return the one test: of the last weights on all test samples."""
+        """Return the one test, on all test samples; the last checkpoint also holds the best weights."""
         return [Evaluation({}, folder / "checkpoints" / "last.ckpt", self.test_items)]
 
     @property
@@ -206,8 +206,11 @@ class TBRModule(LightningModule):
             keys["domain"] = self.domain
         self.measurements = measure(tested, self.seeds, keys)
         self.arrays = arrays_of(tested)
-        # on the latents that were measured: w . z = (w B^-1) . (B z)
-        back = torch.eye(self.method.latents) if self._rotation is None else torch.linalg.inv(self._rotation.cpu())
         if self.model.deltas is not None:
-            self.arrays["deltas"] = (self.model.deltas.detach().cpu() @ back).numpy()
-        self.arrays["weights"] = (self.model.weights().detach().cpu() @ back).numpy()
+            self.arrays["deltas"] = self._on_measured_latents(self.model.deltas)
+        self.arrays["weights"] = self._on_measured_latents(self.model.weights())
+
+    def _on_measured_latents(self, weights: Tensor) -> np.ndarray:
+        """Return weights (members, rows, k) on the latents that were measured: w . z = (w B^-1) . (B z)."""
+        weights = weights.detach()
+        return (weights if self._rotation is None else weights @ torch.linalg.inv(self._rotation)).cpu().numpy()
