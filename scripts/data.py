@@ -1,9 +1,14 @@
-"""Check data that you have placed, and say what to place where (make data DATASETS=gtex)."""
+"""Check data that you have placed, and say what to place where (make data DATASETS=gtex).
+
+gtex reads GTEX_H5AD (the atlas), TF_TARGETS (the table of transcription factors) and TF_LAYOUT (the table's columns:
+htftarget, the default, or dorothea) from the environment: make data DATASETS=gtex GTEX_H5AD=/path/to/it
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 
@@ -14,15 +19,26 @@ def gtex() -> Iterator[str]:
     """Check the atlas at $GTEX_H5AD and the table at $TF_TARGETS; where one is absent say how to get it."""
     from sparseid.data.gtex.check import check_atlas
     from sparseid.data.gtex.sources import atlas_path, atlas_table_path
+    from sparseid.data.gtex.tf_targets import LAYOUTS
 
+    layout = os.environ.get("TF_LAYOUT") or "htftarget"
+    if layout not in LAYOUTS:
+        raise InputError(f"TF_LAYOUT={layout}: write {' or '.join(LAYOUTS)}")
     path = atlas_path("")
     try:
         table = atlas_table_path("")
     except InputError:
         yield from check_atlas(path)  # the atlas can be looked at without
         raise
-    yield from check_atlas(path, table, os.environ.get("TF_LAYOUT", "htftarget"))
-    yield f"use: GTEX_H5AD={path} TF_TARGETS={table} python run.py experiment=tbr/fig5a scale=paper"
+    papers = yield from check_atlas(path, table, layout)
+    files = f"GTEX_H5AD={shlex.quote(str(path))} TF_TARGETS={shlex.quote(str(table))}"
+    own_layout = "" if layout == "htftarget" else f" data.tf_layout={layout}"
+    if not papers:
+        yield "NOT the paper's cells: runs on them work and say so, and cannot be compared with the paper. If a column"
+        yield "above has the paper's numbers, add data.groupby='its name'"
+    elif own_layout:
+        yield "NOT the paper's table of transcription factors: runs with it are not those of the figures"
+    yield f"use: {files} python run.py experiment=tbr/fig5a scale=paper{own_layout}"
 
 
 DATASETS: dict[str, Callable[[], Iterator[str]]] = {"gtex": gtex}
@@ -30,7 +46,7 @@ DATASETS: dict[str, Callable[[], Iterator[str]]] = {"gtex": gtex}
 
 def main() -> int:
     """Go through the data sets asked for; 2 if one cannot be used."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("datasets", nargs="+", choices=sorted(DATASETS), metavar="dataset", help=", ".join(DATASETS))
     for name in parser.parse_args().datasets:
         try:

@@ -9,9 +9,9 @@ from pathlib import Path
 from sparseid.errors import InputError
 from sparseid.papers.presets import preset_recipes
 from sparseid.papers.registry import ARTEFACTS
-from sparseid.reporting.seconds import seconds_rows
+from sparseid.reporting.seconds import rows_with_seconds
 from sparseid.training.errors import RunError
-from sparseid.training.rows import Row, read_rows, write_rows
+from sparseid.training.rows import Row, write_rows
 from sparseid.training.run_folder import RunFolder
 
 PAPERS = Path(__file__).resolve().parents[1] / "src" / "sparseid" / "papers"
@@ -45,15 +45,15 @@ def main() -> int:
         return 2
     for result in results:
         try:
-            rows = read_rows(result)
+            rows = rows_with_seconds(RunFolder(result.parent))
             reason = why_not(rows, result.parent)
-            rows += seconds_rows(RunFolder(result.parent), rows)
         except (RunError, InputError) as error:
             reason = str(error)
         if reason:
             print(f"not kept  {result.parent.name}: {reason}")
             continue
         target = arguments.papers / rows[0].paper / "measured" / f"{arguments.scale}-{result.parent.name}.json"
+        target.parent.mkdir(exist_ok=True)  # the first of its paper
         write_rows(target, rows)
         print(f"kept      {target.name}: {len(rows)} rows of commit {rows[0].commit[:8]}")
     return 0

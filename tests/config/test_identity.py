@@ -20,6 +20,7 @@ from sparseid.config.identity import (
     semantic_settings,
     settings_hash,
 )
+from sparseid.data.gtex import sources
 
 SCALARS = st.one_of(
     st.integers(-(2**53), 2**53),
@@ -153,6 +154,51 @@ def test_a_file_counts_by_its_content(run, tmp_path):
     assert run_hash(run) == first
     moved.write_text("two")
     assert run_hash(run) != first
+
+
+@pytest.fixture
+def of_atlas(monkeypatch, tmp_path):
+    """A run on the atlas, which is nowhere yet."""
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path / "data"))
+    monkeypatch.delenv("GTEX_H5AD", raising=False)
+    monkeypatch.delenv("TF_TARGETS", raising=False)
+    return compose(["experiment=tbr/fig5a", "hydra.mode=RUN", "scale=paper"])
+
+
+@pytest.mark.parametrize(
+    ("variable", "setting", "place"),
+    [("GTEX_H5AD", "path", sources.ATLAS_FILE), ("TF_TARGETS", "tf_targets", sources.TABLE_FILE)],
+)
+def test_the_users_files_count_by_their_content_wherever_they_are_found(
+    of_atlas, monkeypatch, tmp_path, variable, setting, place
+):
+    nowhere = run_hash(of_atlas)
+    found = tmp_path / "data" / "gtex" / place
+    found.parent.mkdir(parents=True)
+    found.write_text("one")
+    first, recipe = run_hash(of_atlas), recipe_hash(of_atlas)
+    assert first != nowhere
+    other = tmp_path / "other"
+    other.write_text("two")
+    monkeypatch.setenv(variable, str(other))
+    assert run_hash(of_atlas) not in (first, nowhere)
+    assert recipe_hash(of_atlas) != recipe  # rows of other cells are no further seeds of the same
+    other.write_text("one")
+    assert run_hash(of_atlas) == first
+    monkeypatch.delenv(variable)
+    setattr(of_atlas.data, setting, str(other))
+    assert run_hash(of_atlas) == first
+    other.write_text("three")
+    assert run_hash(of_atlas) != first
+
+
+def test_a_placed_atlas_is_nothing_to_runs_on_other_cells(monkeypatch, tmp_path):
+    run = compose(["experiment=tbr/fig5a", "hydra.mode=RUN", "scale=small"])
+    first = run_hash(run)
+    (tmp_path / "file").write_text("one")
+    monkeypatch.setenv("GTEX_H5AD", str(tmp_path / "file"))
+    monkeypatch.setenv("TF_TARGETS", str(tmp_path / "file"))
+    assert run_hash(run) == first
 
 
 def test_seeds_of_a_cell_share_their_recipe(run):

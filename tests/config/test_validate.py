@@ -108,6 +108,13 @@ def test_fewer_samples_than_one_batch():
     compose(["trainer.max_samples=64", batch])
 
 
+@pytest.mark.parametrize("more", [("two_stage",), ("warm_start", "method.warm_up_samples=5000")])
+def test_the_rotation_is_refused_on_a_tree_of_cell_types(more):
+    text = message("experiment=tbr/fig5a", "hydra.mode=RUN", f"method.estimator={more[0]}", *more[1:])
+    assert "a tree of cell types has too few of them: write method.estimator=joint" in text
+    assert f"(command line: method.estimator={more[0]})" in text
+
+
 def test_settings_of_single_cells_are_checked_but_not_whether_the_atlas_is_there(monkeypatch, tmp_path):
     monkeypatch.setenv("SPARSEID_DATA", str(tmp_path))
     monkeypatch.delenv("GTEX_H5AD", raising=False)

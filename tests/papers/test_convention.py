@@ -55,7 +55,7 @@ def test_tables_and_verdicts_use_the_papers_convention(monkeypatch, sparling_row
     assert texts[3:5] == ("2.10 [2.00, 2.20]", "3")
     known = load_targets("sparling")
     other = dataclasses.replace(known, convention=Convention(interval="sd"))
-    monkeypatch.setattr("sparseid.papers.registry.load_targets", lambda paper: other)
+    monkeypatch.setattr("sparseid.papers.artefact.load_targets", lambda paper: other)
     cell, texts = of_fpe()
     assert texts[3:5] == ("2.10 ± 0.100", "3")
     assert (cell.ours.low, cell.ours.high) == pytest.approx((2.0, 2.2))

@@ -217,8 +217,11 @@ def test_every_claim_of_the_paper_has_a_check_and_those_between_artefacts_are_gi
         asked.append(name)
         return rows()
 
-    results = {result.id: result.finding for result in artefact("tbr/fig7").check_claims(rows_of)}
+    results = {result.id: result.finding for result in artefact("tbr/fig7").check_claims(rows_of, "small")}
     assert asked == ["tbr/fig7", "tbr/fig6"]
+    undecided = artefact("tbr/fig7").check_claims(rows_of, "smoke")
+    assert {result.finding.outcome for result in undecided} == {"undecided"}
+    assert all(result.finding.text.startswith("scale=smoke decides nothing; ") for result in undecided)
     assert results["tbr-fig7-minimal_change"].outcome == "holds"
 
 

@@ -17,7 +17,7 @@ def finished(outputs, name, rows):
 
 def test_clean_runs_of_presets_are_kept_and_others_named(tmp_path, sparling_rows):
     outputs, papers = tmp_path / "outputs", tmp_path / "papers"
-    (papers / "sparling" / "measured").mkdir(parents=True)
+    (papers / "sparling").mkdir(parents=True)
     finished(outputs, "clean", sparling_rows(0))
     (outputs / "small" / "sparling" / "clean" / "timing.json").write_text('{"prepare_s": 1.0, "train_s": 2.5}')
     finished(outputs, "dirty", sparling_rows(1, dirty=True))

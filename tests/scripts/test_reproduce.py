@@ -48,9 +48,7 @@ def test_everything_is_made_once_and_reported(tmp_path):
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_stopped_with_its_run(tmp_path, sent, code):
-    process = start(
-        tmp_path, "trainer.max_samples=4000000", "method.schedule.min_target=1.0", "--only", "sparling/fig3"
-    )
+    process = start(tmp_path, "trainer.max_samples=4000000", "method.schedule.min_target=1.0", "--only", "digitcircle")
     while not any(tmp_path.glob("smoke/*/*/checkpoints/last.ckpt")):
         assert process.poll() is None, process.communicate()
         time.sleep(0.1)

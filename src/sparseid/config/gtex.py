@@ -45,7 +45,9 @@ class GtexConfig:
     source: str = "semi_synthetic"
     """semi_synthetic (made here), atlas (GTEx, supplied by you), pbmc68k or celltypist_sample (real, small)."""
     path: str = ""
-    """The atlas' file; empty is $GTEX_H5AD, else the file in data/gtex."""
+    """The atlas' file; empty is $GTEX_H5AD, else the file in data/gtex. A run is known by its content."""
+    counts: bool = False
+    """Whether the file holds counts, to be scaled and logged here, and not their logarithm."""
     groupby: str = ""
     """Column of cell types; empty is the source's."""
     include_regex: str = ""
@@ -60,8 +62,9 @@ class GtexConfig:
     """Genes chosen as latents."""
     z_choice: int = 0
     """Which choice of latents, in a fixed random order of all of them."""
-    tf_targets: str = field(default="", metadata={"file": True})  # see config.schema.FILE
-    """Table of transcription factors and their targets; empty is the source's own choice of inputs."""
+    tf_targets: str = ""
+    """Table of transcription factors and their targets; empty is $TF_TARGETS or data/gtex for the atlas, the source's
+    own choice of inputs for others. A run is known by its content."""
     tf_layout: str = "htftarget"
     """Columns of the table: htftarget or dorothea."""
     magic: MagicConfig = field(default_factory=MagicConfig)

@@ -26,7 +26,7 @@ def semantic_settings(cfg: RunConfig) -> dict[str, Any]:
     These are ``method``, ``data``, ``seed`` and the trainer fields whose metadata say so; not where the run writes,
     what logs it, which preset asked for it, nor the devices it runs on. A field at its schema's default is left out, so
     that a later version may add fields without making every earlier run a different one. The seeds of a stack take the
-    place of the seed.
+    place of the seed. A file counts by its content, whether it is named or found where the user has placed it.
     """
     return recipe_settings(cfg) | ({"seeds": list(cfg.seeds)} if cfg.seeds else {"seed": cfg.seed})
 
@@ -37,7 +37,7 @@ def recipe_settings(cfg: RunConfig) -> dict[str, Any]:
     trainer = _beyond_defaults(cfg.trainer)
     return {
         "method": _beyond_defaults(cfg.method) | {"name": cfg.method.name},
-        "data": _beyond_defaults(cfg.data) | {"name": cfg.data.name},
+        "data": _beyond_defaults(cfg.data) | {"name": cfg.data.name} | _placed_files(cfg.data),
         "trainer": {name: value for name, value in trainer.items() if name in marked},
     }
 
@@ -117,6 +117,16 @@ def seeds_text(cfg: RunConfig) -> str:
 def run_directory(cfg: RunConfig) -> Path:
     """Return the folder of a run: ``<outputs>/<scale>/<paper>/<run name>``."""
     return Path(cfg.outputs) / cfg.scale / cfg.paper / run_name(cfg)
+
+
+def _placed_files(data: Any) -> dict[str, str]:
+    """Return the digests of the files that the user has placed for a data set, under the settings that name them."""
+    if not isinstance(data, GtexConfig):
+        return {}
+    from sparseid.data.gtex.sources import placed_files
+    from sparseid.data.places import digest
+
+    return {name: digest(path) for name, path in placed_files(data).items()}
 
 
 def _beyond_defaults(node: Any) -> dict[str, Any]:

@@ -232,6 +232,8 @@ class TBRConfig:
     """Lambda: weight of the sum of absolute deltas beside the mean squared error of the batch."""
     lr: float = MISSING
     """Of Adam, constant."""
+    test_weights: str = "last"
+    """Weights that are tested: last, or best, for each member those of its lowest validation error."""
 
 
 @dataclass

@@ -52,7 +52,7 @@ def problems(run: RunConfig) -> list[Problem]:
 
 
 def absent(run: RunConfig) -> list[Problem]:
-    """Return which data that only the user can place are not there.
+    """Return which data that only the user can place are not there, or cannot be used.
 
     No part of `problems`: what a preset would run is planned and reported without them, too.
     """
@@ -218,6 +218,9 @@ def _tree_simulation(run: RunConfig) -> Iterator[Problem]:
     yield from between(data, "data.", 1, math.inf, "features", "latents")
     yield from between(data, "data.", 0, math.inf, "delta_std", "noise_std_z", "noise_std_y")
     yield from between(data, "data.", 0, 1, "pi")
+    if data.changes == "sparse" and data.pi > 0:
+        text = "data.pi does nothing where exactly data.S weights change: write data.changes=bernoulli, or leave it 0"
+        yield Problem(("data.pi", "data.changes"), text)
     if data.samples < FEWEST_SAMPLES:
         text = f"training, validation and test each need a sample: make data.samples at least {FEWEST_SAMPLES}"
         yield Problem(("data.samples",), text)
@@ -237,6 +240,12 @@ def _gtex(run: RunConfig) -> Iterator[Problem]:
 
     for fault in faults(run.data):
         yield Problem(*fault)
+    if isinstance(run.method, TBRConfig) and run.method.estimator != "joint":
+        text = (
+            f"method.estimator={run.method.estimator} compares pairs of types that are each other's nearest, and a "
+            "tree of cell types has too few of them: write method.estimator=joint"
+        )
+        yield Problem(("method.estimator", "data.name"), text)
 
 
 def _latent_walk(run: RunConfig) -> Iterator[Problem]:
@@ -257,6 +266,7 @@ def _tbr(run: RunConfig) -> Iterator[Problem]:
     method: TBRConfig = run.method
     yield from one_of(method, "method.", variant=("tbr", "baseline"), estimator=("joint", "two_stage", "warm_start"))
     yield from one_of(method, "method.", latent_norm=("none", "in_penalty", "batchnorm"), penalty=("l1", "prox_l1"))
+    yield from one_of(method, "method.", test_weights=("last", "best"))
     yield from between(method, "method.", 1, math.inf, "latents")
     yield from between(method, "method.", 0, math.inf, "slope", "root_weights_std", "penalty_weight")
     if not 0 < method.lr < math.inf:

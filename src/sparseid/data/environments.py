@@ -108,6 +108,8 @@ class EnvironmentData(LightningDataModule):
     """Number of true latents."""
     unseen: str | None = None
     """Name of the environment that is tested on and not trained on, if there is one."""
+    domain: str = ""
+    """Row key ``domain`` of data that only seem to be the paper's; empty where the configuration tells."""
     note: str = ""
     """What a table made from these data must say; empty where they are the paper's."""
     train: EnvironmentSplit

@@ -101,6 +101,11 @@ def mean_above(values: pd.Series, limit: float, what: str) -> Finding:
     return _compare_mean(values, lambda mean: mean > limit, what, limit)
 
 
+def mean_within(values: pd.Series, limit: float, what: str) -> Finding:
+    """Check that the mean over seeds lies between -`limit` and `limit`."""
+    return hardest({"below": mean_below(values, limit, what), "above": mean_above(values, -limit, what)})
+
+
 def always_zero(values: pd.Series, what: str) -> Finding:
     """Check that no seed has a value other than zero; a single non-zero seed refutes it."""
     if values.empty:

@@ -13,10 +13,12 @@ def preset_runs(experiment: str, scale: str) -> frozenset[tuple[str, int]]:
     from sparseid.config.identity import member_seeds, recipe_hash  # imports Hydra: only where rows are looked at
     from sparseid.config.sweep import plan
 
-    planned = plan([f"experiment={experiment}", f"scale={scale}"])
-    return frozenset((recipe_hash(cell.run), seed) for cell in planned.cells for seed in member_seeds(cell.run))
+    runs = [cell.run for cell in plan([f"experiment={experiment}", f"scale={scale}"]).cells]
+    hashed = [(recipe_hash(run), member_seeds(run)) for run in runs]
+    return frozenset((recipe, seed) for recipe, seeds in hashed for seed in seeds)
 
 
+@cache
 def preset_recipes(experiment: str, scale: str) -> frozenset[str]:
     """Return the recipe hashes of the runs that a preset asks for at a scale."""
     return frozenset(recipe for recipe, _ in preset_runs(experiment, scale))

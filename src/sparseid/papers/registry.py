@@ -1,25 +1,20 @@
-"""Which table and figure reads which rows."""
+"""Which tables and figures there are; what each is made of stands in ``papers/<paper>/artefacts.py``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from difflib import get_close_matches
-from functools import partial
 from typing import TYPE_CHECKING
 
 from sparseid.errors import InputError
-from sparseid.measurements import Key
-from sparseid.papers.claims import ClaimCheck, ClaimResult, Comparison, Finding
-from sparseid.papers.convention import Convention
-from sparseid.papers.regcl import claims as regcl_claims
+from sparseid.papers.artefact import Artefact
+from sparseid.papers.regcl import artefacts as regcl
 from sparseid.papers.regcl import figures as regcl_figures
-from sparseid.papers.regcl import statistics as regcl_statistics
-from sparseid.papers.rows import select, with_complements
-from sparseid.papers.sparling import claims as sparling_claims
+from sparseid.papers.rows import select
+from sparseid.papers.sparling import artefacts as sparling
 from sparseid.papers.sparling import figures as sparling_figures
-from sparseid.papers.targets import Statement, Target, load_targets
-from sparseid.papers.tbr import claims as tbr_claims
+from sparseid.papers.targets import load_targets
+from sparseid.papers.tbr import artefacts as tbr
 from sparseid.papers.tbr import figures as tbr_figures
 
 if TYPE_CHECKING:
@@ -30,313 +25,11 @@ if TYPE_CHECKING:
 PAPERS = ("sparling", "tbr", "regcl", "sparse_vae", "ddl")
 """The folders of ``sparseid.papers`` that are papers, in the order of the report."""
 
-Drawer = Callable[["pd.DataFrame", Sequence[Target], str], "Figure"]
-"""Draws an artefact from (rows at one scale, targets, scale)."""
+ARTEFACTS: dict[str, Artefact] = {entry.id: entry for entry in (*sparling.ARTEFACTS, *tbr.ARTEFACTS, *regcl.ARTEFACTS)}
+"""Artefact id -> artefact, in the order of the report."""
 
-
-@dataclass(frozen=True)
-class Artefact:
-    """A table or figure of a paper (or the summary of one experiment) and the rows it is made of.
-
-    Parameters
-    ----------
-    id
-        Name as in ``targets.yaml``, ``<paper>/<artefact>``, or the experiment's name.
-    paper
-        Folder of ``sparseid.papers``.
-    title
-        One line.
-    selects
-        Row keys and the values of theirs that belong to the artefact.
-    cell
-        Keys that tell its cells apart, in the order in which they are written.
-    metrics
-        Metrics of its cells, in order.
-    targets_of
-        Artefacts of ``targets.yaml`` whose numbers it is compared with.
-    claims_instead
-        Targets that are no cell because a claim checks them.
-    draw
-        Draws its figure; None for a plain table.
-    derive
-        From the rows that it selects, those that its cells are made of: with further metrics, or the table of a test.
-    """
-
-    id: str
-    paper: str
-    title: str
-    selects: Mapping[str, Sequence[Key]]
-    cell: tuple[str, ...]
-    metrics: tuple[str, ...]
-    targets_of: tuple[str, ...]
-    claims_instead: frozenset[str] = frozenset()
-    draw: Drawer | None = None
-    derive: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
-    summary_of_run: bool = False
-    """True if it is the table printed after a single run."""
-
-    @property
-    def convention(self) -> Convention:
-        """How its numbers are summed up over replicates: as the paper does."""
-        return load_targets(self.paper).convention_of(self.id)
-
-    @property
-    def targets(self) -> list[Target]:
-        """The reported numbers its cells are compared with."""
-        return [
-            target
-            for target in load_targets(self.paper).targets
-            if target.artefact in self.targets_of
-            and target.role == "target"
-            and target.metric in self.metrics
-            and target.id not in self.claims_instead
-            and all(target.keys[key] in allowed for key, allowed in self.selects.items() if key in target.keys)
-        ]
-
-    @property
-    def statements(self) -> list[Statement]:
-        """The claims the paper makes about it."""
-        return load_targets(self.paper).statements_about(self.id)
-
-    def check_claims(self, rows_of: Callable[[str], pd.DataFrame]) -> list[ClaimResult]:
-        """Check the claims about it; those that have no check yet are left out.
-
-        Parameters
-        ----------
-        rows_of
-            Gives the rows of an artefact, by its id, all of one scale.
-        """
-        checks = _CLAIMS.get(self.paper, {})
-        rows = rows_of(self.id)
-
-        def finding(check: ClaimCheck | Comparison) -> Finding:
-            return check.check(rows, rows_of(check.other)) if isinstance(check, Comparison) else check(rows)
-
-        stated = [entry for entry in self.statements if entry.id in checks]
-        return [ClaimResult(entry.id, entry.statement, finding(checks[entry.id])) for entry in stated]
-
-    @property
-    def unchecked(self) -> list[Statement]:
-        """The claims about it that have no check yet."""
-        return [entry for entry in self.statements if entry.id not in _CLAIMS.get(self.paper, {})]
-
-
-_SPARLING_COMPLEMENTS = {"e2e_accuracy": "e2ee", "confusion_accuracy": "ce"}
-
-_REGCL_CELLS: dict[str, Sequence[Key]] = {
-    "attribution": regcl_claims.ATTRIBUTIONS,
-    "training": regcl_claims.TRAININGS,
-    "regularisation": regcl_claims.REGULARISATIONS,
-}
-
-ARTEFACTS: dict[str, Artefact] = {
-    artefact.id: artefact
-    for artefact in (
-        Artefact(
-            id="digitcircle",
-            paper="sparling",
-            title="Sparling on DigitCircle at the final density",
-            selects={"domain": ("digitcircle",), "method": ("sparling_mt",), "steps_above": (0,)},
-            cell=("domain", "method"),
-            metrics=("e2ee", "fpe", "fne", "ce", "exact_accuracy", "sparsity", "density_over_minimum"),
-            targets_of=("sparling/fig3", "sparling/fig5"),
-            summary_of_run=True,
-        ),
-        Artefact(
-            id="sparling/fig3",
-            paper="sparling",
-            title="Figure 3: motif errors at the final density",
-            selects={"domain": sparling_claims.DOMAINS, "method": ("sparling_mt",), "steps_above": (0,)},
-            cell=("domain", "split", "method"),
-            metrics=("fpe", "fne", "ce", "sparsity", "e2e_accuracy", "confusion_accuracy"),
-            targets_of=("sparling/fig3",),
-            claims_instead=frozenset({"sparling-fig3-abstract-localisation"}),
-            draw=sparling_figures.motif_error_bars,
-            derive=partial(with_complements, complements=_SPARLING_COMPLEMENTS),
-        ),
-        Artefact(
-            id="sparling/fig4",
-            paper="sparling",
-            title="Figure 4: errors against density",
-            selects={
-                "domain": sparling_claims.DOMAINS,
-                "method": ("sparling_mt",),
-                "steps_above": sparling_claims.DENSITIES,
-            },
-            cell=("domain", "split", "method", "steps_above"),
-            metrics=("fpe", "fne", "ce", "e2ee"),
-            targets_of=("sparling/fig4",),
-            draw=sparling_figures.errors_against_density,
-        ),
-        Artefact(
-            id="tbr/fig3",
-            paper="tbr",
-            title="Figure 3: test MSE against the number of learned latents",
-            selects={
-                "method": tbr_claims.METHODS,
-                "latent_dim": tbr_claims.LATENTS,
-                "learned_dim": tbr_claims.LEARNED,
-            },
-            cell=("method", "latent_dim", "learned_dim"),
-            metrics=("mse",),
-            targets_of=("tbr/fig3",),
-            draw=tbr_figures.curves_against_latents,
-        ),
-        Artefact(
-            id="tbr/fig4",
-            paper="tbr",
-            title="Figure 4: MCC and test MSE in simulation against S",
-            selects={"method": tbr_claims.METHODS, "S": tbr_claims.CHANGES},
-            cell=("method", "S"),
-            metrics=("mcc", "mse"),
-            targets_of=("tbr/fig4",),
-            draw=tbr_figures.curves_against_changes,
-        ),
-        Artefact(
-            id="tbr/table3",
-            paper="tbr",
-            title="Table 3: error of treatment effects at S = 1",
-            selects={
-                "method": tbr_claims.METHODS,
-                "S": (1,),
-                "environment": (*tbr_claims.ENVIRONMENTS, "pooled"),
-            },
-            cell=("environment", "method"),
-            metrics=("ate_mse",),
-            targets_of=("tbr/table3",),
-        ),
-        Artefact(
-            id="tbr/fig5a",
-            paper="tbr",
-            title="Figure 5a: MCC on single cells against S (GTEx at scale=paper only)",
-            selects={"domain": ("gtex",), "method": tbr_claims.METHODS, "S": tbr_claims.CHANGES_ON_CELLS},
-            cell=("method", "S"),
-            metrics=("mcc",),
-            targets_of=("tbr/fig5a",),
-            draw=tbr_figures.curves_on_cells,
-        ),
-        Artefact(
-            id="tbr/fig5b",
-            paper="tbr",
-            title="Figure 5b: error on unseen cell types against S (GTEx at scale=paper only)",
-            selects={"domain": ("gtex",), "method": tbr_claims.METHODS, "S": tbr_claims.CHANGES_ON_CELLS},
-            cell=("method", "S"),
-            metrics=("unseen_mse",),
-            targets_of=("tbr/fig5b",),
-            draw=tbr_figures.curves_on_unseen_cells,
-        ),
-        Artefact(
-            id="tbr/fig6",
-            paper="tbr",
-            title="Figure 6: MCC and test MSE against S, leaves observed only",
-            selects={"method": tbr_claims.METHODS, "S": tbr_claims.CHANGES},
-            cell=("method", "S"),
-            metrics=("mcc", "mse"),
-            targets_of=("tbr/fig6",),
-            draw=tbr_figures.curves_against_changes,
-        ),
-        Artefact(
-            id="tbr/fig7",
-            paper="tbr",
-            title="Figure 7: MCC against S, all-linear data",
-            selects={"method": tbr_claims.METHODS, "S": tbr_claims.CHANGES},
-            cell=("method", "S"),
-            metrics=("mcc",),
-            targets_of=("tbr/fig7",),
-            draw=tbr_figures.mcc_against_changes,
-        ),
-        Artefact(
-            id="tbr/fig8",
-            paper="tbr",
-            title="Figure 8: MCC against the probability pi of a change",
-            selects={"method": tbr_claims.METHODS, "pi": tbr_claims.PROBABILITIES},
-            cell=("method", "pi"),
-            metrics=("mcc",),
-            targets_of=("tbr/fig8",),
-            draw=tbr_figures.curves_against_probability,
-        ),
-        Artefact(
-            id="tbr/runtime",
-            paper="tbr",
-            title="Run time: seconds to simulate and fit at S = 1",
-            selects={"domain": ("treesimulation", "gtex"), "method": ("tbr",), "S": (1,)},
-            cell=("domain",),
-            metrics=("seconds",),
-            targets_of=("tbr/runtime",),
-        ),
-        Artefact(
-            id="regcl/table1",
-            paper="regcl",
-            title="Table 1: AUC by attribution method, training and regularisation",
-            selects=_REGCL_CELLS,
-            cell=("attribution", "training", "regularisation"),
-            metrics=("auc",),
-            targets_of=("regcl/table1",),
-        ),
-        Artefact(
-            id="regcl/table2",
-            paper="regcl",
-            title="Table 2: AUC with the target latent unobserved",
-            selects=_REGCL_CELLS | {"training": ("hybrid_contrastive",)},
-            cell=("attribution", "training", "regularisation"),
-            metrics=("auc",),
-            targets_of=("regcl/table2",),
-        ),
-        Artefact(
-            id="regcl/fig2",
-            paper="regcl",
-            title="Figure 2: AUC against the number of latents",
-            selects=_REGCL_CELLS | {"dim": regcl_claims.LATENTS},
-            cell=("attribution", "training", "regularisation", "dim"),
-            metrics=("auc",),
-            targets_of=("regcl/fig2",),
-            draw=regcl_figures.auc_against_latents,
-        ),
-        Artefact(
-            id="regcl/table3",
-            paper="regcl",
-            title="Table 3: analysis of variance",
-            selects=_REGCL_CELLS,
-            cell=("term", "statistic"),
-            metrics=("sum_sq", "df", "F", "p"),
-            targets_of=("regcl/table3",),
-            derive=regcl_statistics.anova_rows,
-        ),
-        Artefact(
-            id="regcl/table4",
-            paper="regcl",
-            title="Table 4: Tukey's test of attribution method and training",
-            selects=_REGCL_CELLS,
-            cell=("group1", "group2", "statistic"),
-            metrics=("meandiff", "p_adj"),
-            targets_of=("regcl/table4",),
-            derive=partial(regcl_statistics.tukey_rows, factors=regcl_statistics.TABLE4, artefact="regcl/table4"),
-        ),
-        Artefact(
-            id="regcl/table5",
-            paper="regcl",
-            title="Table 5: Tukey's test of attribution method and regularisation",
-            selects=_REGCL_CELLS,
-            cell=("group1", "group2", "statistic"),
-            metrics=("meandiff", "p_adj"),
-            targets_of=("regcl/table5",),
-            derive=partial(regcl_statistics.tukey_rows, factors=regcl_statistics.TABLE5, artefact="regcl/table5"),
-        ),
-    )
-}
-"""Artefact id -> artefact."""
-
-_CLAIMS: dict[str, Mapping[str, ClaimCheck | Comparison]] = {
-    "sparling": sparling_claims.CLAIMS,
-    "tbr": tbr_claims.CLAIMS,
-    "regcl": {**regcl_claims.CLAIMS, **regcl_statistics.CLAIMS},
-}
-_RUN_FIGURES: dict[str, Callable[[pd.DataFrame, Mapping[str, np.ndarray], Sequence[Target], str], dict[str, Figure]]]
-_RUN_FIGURES = {
-    "sparling": sparling_figures.run_figures,
-    "tbr": tbr_figures.run_figures,
-    "regcl": regcl_figures.run_figures,
-}
+_FIGURES = {"sparling": sparling_figures, "tbr": tbr_figures, "regcl": regcl_figures}
+"""Paper -> the module whose ``run_figures`` draws the pictures of one of its runs."""
 
 
 def not_built(paper: str) -> list[str]:
@@ -369,4 +62,4 @@ def run_summary(paper: str, rows: pd.DataFrame) -> Artefact | None:
 
 def run_figures(paper: str, rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], scale: str) -> dict[str, Figure]:
     """Draw the pictures of one run, by file name; those whose arrays the run did not save are left out."""
-    return _RUN_FIGURES[paper](rows, arrays, load_targets(paper).targets, scale) if paper in _RUN_FIGURES else {}
+    return _FIGURES[paper].run_figures(rows, arrays, load_targets(paper).targets, scale) if paper in _FIGURES else {}

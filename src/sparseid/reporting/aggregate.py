@@ -9,7 +9,7 @@ import pandas as pd
 
 from sparseid.measurements import Key
 from sparseid.metrics.intervals import Summary
-from sparseid.papers.registry import Artefact
+from sparseid.papers.artefact import Artefact
 from sparseid.papers.rows import select
 from sparseid.papers.targets import Target
 from sparseid.reporting.verdicts import Verdict, judge

@@ -12,7 +12,7 @@ import pandas as pd
 
 from sparseid.measurements import Key
 from sparseid.papers.rows import COLUMNS, no_rows
-from sparseid.reporting.seconds import seconds_rows
+from sparseid.reporting.seconds import rows_with_seconds
 from sparseid.training.errors import RunError
 from sparseid.training.rows import Row, read_rows
 from sparseid.training.run_folder import RunFolder
@@ -104,8 +104,7 @@ def collect(outputs: Path, scale: str | None = None, measured: Iterable[Path] | 
         state, message = _state(folder)
         if state == "done":
             try:
-                rows = read_rows(folder / RESULT)
-                made += rows + seconds_rows(RunFolder(folder), rows)
+                made += rows_with_seconds(RunFolder(folder))
             except RunError as error:
                 state, message = "unreadable", str(error)
         if state == "unreadable":

@@ -5,8 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from sparseid.training.rows import Row
+from sparseid.training.rows import Row, read_rows
 from sparseid.training.run_folder import RunFolder
+
+
+def rows_with_seconds(folder: RunFolder) -> list[Row]:
+    """Return all rows of a finished run: its own and those of `seconds_rows`; RunError if they cannot be read."""
+    rows = read_rows(folder.result)
+    return rows + seconds_rows(folder, rows)
 
 
 def seconds_rows(folder: RunFolder, rows: list[Row]) -> list[Row]:

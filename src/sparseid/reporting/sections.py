@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from sparseid.files import write_text
+from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import ClaimResult
 from sparseid.papers.names import written_cell
 from sparseid.papers.presets import of_preset, preset_runs
-from sparseid.papers.registry import Artefact
 from sparseid.papers.targets import PaperTargets, Statement
 from sparseid.reporting.aggregate import cells
 from sparseid.reporting.collect import Collection
@@ -136,7 +137,7 @@ def write_artefact(artefact: Artefact, collection: Collection, report: Path, sca
         scale=scale,
         table=table,
         caption=heading,
-        claims=artefact.check_claims(lambda name: of_preset(collection.rows, name, scale)),
+        claims=artefact.check_claims(partial(of_preset, collection.rows, scale=scale), scale),
         unchecked=artefact.unchecked,
         conditions={statement.id: statement.condition for statement in artefact.statements},
         files={kind: f"{scale}/{name}.{kind}" for kind in ("md", "tex")},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -92,16 +93,16 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str) -> None:
     outputs = Path(outputs)
     collection = collect(outputs)
     rows = of_preset(collection.rows, chosen.id, scale)
-    page = build_report(outputs, collection=collection)
     console = _console()
     table = lines(cells(chosen, rows, scale), chosen.convention)
     _print_table(console, caption(chosen.title, scale, chosen.convention), table)
-    _print_claims(console, chosen.check_claims(lambda name: of_preset(collection.rows, name, scale)))
+    _print_claims(console, chosen.check_claims(partial(of_preset, collection.rows, scale=scale), scale))
     for run in collection.runs:
         if (run.paper, run.scale) == (chosen.paper, scale) and run.state not in ("done", "unreadable"):
             _say(console, f"{run.state}: {run.path} {run.message}".rstrip())
     for problem in collection.problems:
         _say(console, f"not used: {problem}")
+    page = build_report(outputs, collection=collection)  # of all papers, so after what was asked for
     _print_end(console, scale, page.parent / scale, page)
 
 

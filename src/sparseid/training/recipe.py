@@ -50,7 +50,9 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
     module = build_module(cfg, data)
     trainer = build_trainer(cfg, folder, preemption)
     if not helper:
-        made_with = record_start(cfg, folder, trainer, checkpoint)
+        made_with = record_start(cfg, folder, trainer, checkpoint, getattr(data, "files", {}))
+        for remark in getattr(data, "remarks", ()):
+            folder.say(remark)
         if note := getattr(data, "note", ""):
             folder.say(f"NOT COMPARABLE with the paper. Cells: {note}")
         preemption.check()
@@ -77,8 +79,13 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
     return rows
 
 
-def record_start(cfg: RunConfig, folder: RunFolder, trainer: pl.Trainer, checkpoint: Path | None) -> dict[str, Any]:
-    """Write ``environment.json``, say what is worth saying before training, and return the file's content."""
+def record_start(
+    cfg: RunConfig, folder: RunFolder, trainer: pl.Trainer, checkpoint: Path | None, files: dict[str, str]
+) -> dict[str, Any]:
+    """Write ``environment.json``, say what is worth saying before training, and return the file's content.
+
+    `files` are the files of data that were read, with the SHA-256 of each.
+    """
     device = trainer.strategy.root_device
     if cfg.scale == "paper" and device.type == "cpu" and not cfg.seeds:  # what is stacked is small
         folder.say(
@@ -88,6 +95,8 @@ def record_start(cfg: RunConfig, folder: RunFolder, trainer: pl.Trainer, checkpo
     path = folder.path / "environment.json"
     earlier = environment.read(path) if checkpoint is not None else None
     made_with = environment.describe(list(cfg.seeds) or cfg.seed, environment.device_name(device), earlier)
+    if files:
+        made_with["files"] = files
     write_json(path, made_with)
     if len(made_with["commits"]) > 1:
         folder.say(f"this run was begun with other code: commits {', '.join(made_with['commits'])}")

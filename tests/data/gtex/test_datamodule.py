@@ -1,16 +1,21 @@
 """Cells as a method gets them: shared inputs, labels per seed, scaling by the training cells, held-out types."""
 
+import hashlib
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
+from sparseid.data.gtex import datamodule as module
 from sparseid.data.gtex.datamodule import GtexData, held_out_types, scaled, split_cells
 from sparseid.data.gtex.phenotypes import draw_phenotype
+from sparseid.data.gtex.sources import SOURCES
 from sparseid.data.gtex.tf_targets import read_tf_targets
 from sparseid.errors import InputError
 from sparseid.streams import Streams
 
-pytestmark = pytest.mark.filterwarnings("ignore:the paper has 43")
+pytestmark = pytest.mark.filterwarnings("ignore:.*the paper has 43")
 
 
 @pytest.fixture
@@ -132,6 +137,34 @@ def test_choices_and_held_out_types_that_are_none_are_refused(cells):
         cells(held_out={"index": 9})
     with pytest.raises(InputError, match=r"0 cell types .*none"):
         cells(held_out={"index": 0, "min_neighbour": 1000})
+
+
+def test_cells_that_are_not_the_papers_are_noted_with_their_numbers(cells, monkeypatch):
+    assert cells().note == "4 types with 75 cells, where the paper has 43 with 15256: not the paper's cells"
+    assert cells().domain == "othercells"  # so that no table takes its rows for the paper's cells
+    assert cells(exclude=["A"]).note.startswith("3 types with 45 cells, where")
+    monkeypatch.setitem(SOURCES, "atlas", replace(SOURCES["atlas"], expected=(4, 75)))
+    assert (cells().note, cells().domain) == ("", "")
+    note = SOURCES["semi_synthetic"].note_on(43, 100)
+    assert note.startswith("made by this project")
+    assert "43 types with 100 cells, where the paper has 43 with 15256" in note
+
+
+def test_the_log_is_told_which_files_were_read(cells, table, tmp_path):
+    data = cells()
+    contents = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in (tmp_path / "cells.h5ad", table)}
+    assert data.files == contents
+    assert data.remarks == [f"read {path} (SHA-256 {content[:16]})" for path, content in contents.items()]
+
+
+def test_more_types_to_hold_out_than_the_papers_are_named(cells, monkeypatch):
+    everyone = {"index": 0, "min_population": 0, "min_neighbour": 0}
+    assert len(cells(held_out=everyone).remarks) == 2
+    monkeypatch.setattr(module, "PAPERS_HELD_OUT", 3)
+    remark = cells(held_out=everyone).remarks[-1]
+    assert "4 cell types qualify for being held out, the paper has 3: its figure takes the first" in remark
+    assert "here, A, B, C, and not D (" in remark
+    assert len(cells().remarks) == 2
 
 
 def test_fewer_training_cells_than_a_batch_are_refused(adata, write, settings):

@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from sparseid.data.gtex import prepare as module
-from sparseid.data.gtex.dendrogram import dendrogram
+from sparseid.data.gtex import settings as settings_module
+from sparseid.data.gtex.dendrogram import centred_components, dendrogram
 from sparseid.data.gtex.magic import magic
 from sparseid.data.gtex.prepare import cap, prepared
+from sparseid.data.gtex.settings import absent_files
 from sparseid.data.gtex.sources import HOUSEKEEPING, SOURCES
 from sparseid.errors import InputError
 
-pytestmark = pytest.mark.filterwarnings("ignore:the paper has 43")
+pytestmark = pytest.mark.filterwarnings("ignore:.*the paper has 43")
 
 
 def test_smooths_over_all_cells_then_chooses_types(adata, write, settings):
@@ -24,6 +26,7 @@ def test_smooths_over_all_cells_then_chooses_types(adata, write, settings):
     smoothed = magic(adata.X, [names.index(gene) for gene in cells.genes])  # Unknown cells are neighbours too
     np.testing.assert_allclose(cells.expression, smoothed[:75], rtol=1e-5)
     assert cells.dendrogram.tree.arcs == 6
+    np.testing.assert_allclose(cells.merges, dendrogram(centred_components(adata.X)[:75], cells.codes).merges)
 
 
 @pytest.mark.parametrize("stage", ["after_cap", "before_cap"])
@@ -57,15 +60,69 @@ def test_what_is_prepared_is_kept_until_file_or_settings_change(adata, write, se
     prepared(settings(path=str(path), magic={"t": 1}))
     prepared(settings(path=str(path), cap=10))
     assert len(made) == 3
-    os.utime(path, ns=(0, 0))
-    prepared(settings(path=str(path)))
+    moved = path.rename(path.with_name("moved.h5ad"))
+    os.utime(moved, ns=(0, 0))
+    prepared(settings(path=str(moved)))
+    assert len(made) == 3
+    adata.X[0, 0] += 1
+    prepared(settings(path=str(write(adata))))
     assert len(made) == 4
 
 
+def test_a_refused_file_is_refused_again_without_reading_it(adata, write, settings, monkeypatch):
+    original = adata.X[0, 0]
+    adata.X[0, 0] = np.nan
+    path = write(adata)
+    read = []
+    reader = module.prepare
+    monkeypatch.setattr(module, "prepare", lambda *arguments: read.append(1) or reader(*arguments))
+    assert list(absent_files(settings(path=str(path)))) == []  # a look at the header cannot find it
+    for _ in range(2):
+        with pytest.raises(InputError, match="NaN") as error:
+            prepared(settings(path=str(path)))
+        assert error.value.keys == ("data.path",)
+    assert len(read) == 1
+    settings_module._FITTING.clear()  # another command
+    [(keys, text)] = absent_files(settings(path=str(path)))
+    assert keys == ("data.path",)
+    assert "NaN" in text
+    adata.X[0, 0] = original
+    write(adata)
+    assert len(prepared(settings(path=str(path))).codes) == 75
+
+
+def test_a_file_that_could_not_be_read_is_tried_again(adata, write, settings):
+    path = write(adata)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:5000])
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"cannot be read as an \.h5ad file"):
+            prepared(settings(path=str(path)))
+    assert not list(path.parent.rglob("refused-*"))
+
+
+def test_components_of_which_no_tree_can_be_made_are_refused(adata, write, settings):
+    adata.obsm["X_pca"] = np.ones((80, 3), np.float32)
+    with pytest.raises(InputError, match=r"no tree .* types A, B, C, D: type 0 .* Mend or delete obsm\['X_pca'\]"):
+        prepared(settings(path=str(write(adata))))
+
+
+def test_counts_are_scaled_and_logged_if_told(adata, write, settings):
+    logged = prepared(settings(path=str(write(adata)))).expression
+    adata.X = np.expm1(adata.X.toarray()).round()
+    path = str(write(adata, "counts.h5ad"))
+    with pytest.raises(InputError, match=r"whole numbers only: counts.*data\.counts=true"):
+        prepared(settings(path=path))
+    counted = prepared(settings(path=path, counts=True)).expression
+    total = adata.X.sum(axis=1, keepdims=True)
+    columns = [list(adata.var_names).index(gene) for gene in prepared(settings(path=path, counts=True)).genes]
+    scaled = np.log1p(1e4 * adata.X / total).astype(np.float32)
+    np.testing.assert_allclose(counted, magic(scaled, columns)[:75], rtol=1e-4)
+    assert counted.shape == logged.shape
+
+
 def test_other_counts_than_the_papers_are_said(adata, write, settings):
-    with pytest.warns(
-        UserWarning, match="the paper has 43 cell types and 15256 cells, here are 4 and 75: .*A 30, B 24"
-    ):
+    with pytest.warns(UserWarning, match="4 types with 75 cells, where the paper has 43 with 15256: .*A 30, B 24"):
         prepared(settings(path=str(write(adata))))
 
 

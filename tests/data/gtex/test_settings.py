@@ -2,10 +2,14 @@
 
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from sparseid.data.gtex import prepare
 from sparseid.data.gtex.settings import absent_files, faults
+from sparseid.data.gtex.sources import placed_files
 
 IMPOSSIBLE = [
     ({"source": "web"}, "data.source must be semi_synthetic or atlas or pbmc68k or celltypist_sample"),
@@ -20,10 +24,12 @@ IMPOSSIBLE = [
     ({"latents": 10}, "10 of 9 genes can be chosen in 0 ways"),
     ({"z_choice": 126}, "5 of 9 genes can be chosen in 126 ways"),
     ({"z_genes": ["VCP", "VCP", "A", "B", "C", "D"]}, "names a gene twice"),
+    ({"held_out": {"min_population": -1}}, "data.held_out.min_population must be at least 0"),
+    ({"held_out": {"min_neighbour": -5}}, "data.held_out.min_neighbour must be at least 0"),
     ({"noise_std_y": float("nan")}, "data.noise_std_y must be at least 0"),
     ({"magic": {"decay": 0.0}}, "data.magic.decay must be above 0"),
     ({"magic": {"knn": 0}}, "data.magic.knn must be at least 1"),
-    ({"tf_targets": "/nowhere.tsv"}, "no table of transcription factors /nowhere.tsv"),
+    ({"tf_targets": "/nowhere.tsv"}, "the table of transcription factors /nowhere.tsv is not there"),
     ({"path": "/x.h5ad"}, "write data.source=atlas"),
 ]
 
@@ -43,15 +49,13 @@ def test_what_can_be_has_no_fault(settings, source):
     assert list(faults(settings(source=source, tf_targets=""))) == []
 
 
-def test_absent_files_of_the_user_are_no_fault_and_named(settings, tmp_path, table, monkeypatch):
+def test_absent_files_of_the_user_are_no_fault_and_named(settings, adata, write, table, monkeypatch):
     wanted = settings(source="atlas", tf_targets="")
     assert list(faults(wanted)) == []
     [(keys, text)] = absent_files(wanted)
     assert "the atlas is not there" in text
     assert "data.source" in keys
-    atlas = tmp_path / "atlas.h5ad"
-    atlas.touch()
-    monkeypatch.setenv("GTEX_H5AD", str(atlas))
+    monkeypatch.setenv("GTEX_H5AD", str(write(adata)))
     [(keys, text)] = absent_files(wanted)
     assert "needs a table" in text
     assert "TF_TARGETS=/path/to/it" in text
@@ -59,6 +63,77 @@ def test_absent_files_of_the_user_are_no_fault_and_named(settings, tmp_path, tab
     monkeypatch.setenv("TF_TARGETS", str(table))
     assert list(absent_files(wanted)) == []
     assert list(absent_files(settings(source="pbmc68k", tf_targets=""))) == []
+
+
+def faults_of_files(config):
+    return [text for _, text in absent_files(config)]
+
+
+def test_what_columns_genes_and_table_show_is_found_before_anything_runs(settings, adata, write, table):
+    wanted = settings(path=str(write(adata)))
+    assert faults_of_files(wanted) == []
+    for changes, message in (
+        ({"groupby": "Broad"}, "has no column 'Broad'"),
+        ({"exclude": ["a"]}, "'a' is no type"),
+        ({"include_regex": "^A$"}, "needs two"),
+        ({"z_genes": ["VCP", "VCPX"]}, "has no gene VCPX; did you mean VCP"),
+        ({"z_genes": ["VCP", "TF0"]}, "no regulator, among the genes expressed, of TF0"),
+        ({"tf_layout": "dorothea"}, "data.tf_layout=htftarget: write that"),
+    ):
+        [text] = faults_of_files(replace(wanted, **changes))
+        assert message in text
+    (text,) = faults_of_files(settings(path=str(write(adata[:, 1:].copy(), "fewer.h5ad"))))
+    assert "has no gene C1orf43" in text
+    (text,) = faults_of_files(settings(path=str(table)))
+    assert "it is no HDF5 file" in text
+
+
+def test_other_settings_of_the_small_sources_are_checked_too(settings):
+    assert "has no column 'cell'" in faults_of_files(settings(source="pbmc68k", tf_targets="", groupby="cell"))[0]
+    assert "no gene X1" in faults_of_files(settings(source="celltypist_sample", tf_targets="", z_genes=["X1"]))[0]
+
+
+def test_files_are_looked_at_once_for_all_runs_of_a_sweep(settings, adata, write, monkeypatch):
+    path = str(write(adata))
+    looked = []
+    original = prepare.check_header
+    monkeypatch.setattr(prepare, "check_header", lambda config: looked.append(1) or original(config))
+    for choice in range(3):
+        assert faults_of_files(settings(path=path, z_choice=choice, S=choice)) == []
+    assert len(looked) == 1
+    write(adata[:, 1:].copy())
+    assert len(faults_of_files(settings(path=path))) == 1
+
+
+@pytest.mark.parametrize("named", ["path", "tf_targets"])
+def test_a_file_in_a_folder_that_may_not_be_searched_is_named(settings, adata, write, monkeypatch, named):
+    wanted = settings(path=str(write(adata)))
+    locked = getattr(wanted, named)
+    is_file = Path.is_file
+
+    def refuse(self):
+        if str(self) == locked:
+            raise PermissionError(13, "Permission denied")
+        return is_file(self)
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    (text,) = faults_of_files(wanted)
+    assert "cannot be read: Permission denied. Give yourself the right to read it" in text
+    assert locked in text
+    assert len(list(faults(wanted))) == (named == "tf_targets")
+    assert named not in placed_files(wanted)
+
+
+def test_a_look_at_the_files_does_not_import_torch(adata, write, table):
+    code = (
+        "import sys; from sparseid.config.gtex import GtexConfig, MagicConfig;"
+        "from sparseid.data.gtex.settings import absent_files;"
+        f"config = GtexConfig(source='atlas', path={str(write(adata))!r}, tf_targets={str(table)!r}, cap=1,"
+        "magic=MagicConfig(1, 1, 1, 1));"
+        "print(list(absent_files(config)), [n for n in ('torch', 'sklearn', 'scanpy') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[] []"
 
 
 def test_the_check_imports_nothing_heavy():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,8 +22,10 @@ MOST_TYPES = 500
 """Columns with more labels than this do not hold cell types."""
 
 
-def check_atlas(path: Path, table: Path | None = None, layout: str = "htftarget") -> Iterator[str]:
+def check_atlas(path: Path, table: Path | None = None, layout: str = "htftarget") -> Generator[str, None, bool]:
     """Yield lines about a file, in the order of the checks; the file is read and not changed.
+
+    Returns whether these are the paper's cells, as far as their numbers tell.
 
     Parameters
     ----------
@@ -39,17 +41,18 @@ def check_atlas(path: Path, table: Path | None = None, layout: str = "htftarget"
         At the first thing that no run could work with.
     """
     source = SOURCES["atlas"]
-    cells = read_cells(path, source.groupby, exclude=source.exclude)
+    cells = read_cells(path, source.groupby, never=source.exclude)
     yield f"{path}: {cells.expression.shape[0]} cells, {len(cells.genes)} genes, values finite and not negative"
     found = (len(cells.types), int(np.minimum(cells.population, CAP).sum()))
     yield f"column {source.groupby!r}: {found[0]} types, {found[1]} cells of at most {CAP} each"
-    if found != source.expected:
-        yield f"  the paper has {source.expected}. Columns of labels, with types and cells of at most {CAP} each:"
+    if difference := source.difference(*found):
+        yield f"  {difference}. Columns of labels, with types and cells of at most {CAP} each:"
         yield from (f"    {line}" for line in candidates(open_cells(path).obs))
     gene_columns(cells.genes, source.latents, path, "data.z_genes")
     yield f"genes: {', '.join(source.latents)}"
     if table is not None:
         yield from _factors(table, layout, cells, source)
+    return not difference
 
 
 def candidates(obs: pd.DataFrame) -> Iterator[str]:

@@ -12,13 +12,20 @@ from numpy.typing import NDArray
 from sparseid.data.environments import EnvironmentData, EnvironmentSplit
 from sparseid.data.gtex.phenotypes import draw_phenotype, unseen_weights
 from sparseid.data.gtex.prepare import Prepared, prepared, regulators_of
-from sparseid.data.gtex.sources import SOURCES
+from sparseid.data.gtex.sources import SOURCES, placed_files
+from sparseid.data.places import digest
 from sparseid.data.trees import without_environment
 from sparseid.errors import InputError
 from sparseid.streams import FIXED, Streams
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sparseid.config.gtex import GtexConfig
+
+
+PAPERS_HELD_OUT = 4
+"""Types that the paper holds out in turn (Fig. 5b)."""
 
 
 class HeldOut(NamedTuple):
@@ -26,6 +33,10 @@ class HeldOut(NamedTuple):
 
     type: int
     closest: int
+
+
+OTHER_CELLS = "othercells"
+"""Row key ``domain`` of a file in the place of the atlas that is not the atlas."""
 
 
 class GtexData(EnvironmentData):
@@ -51,6 +62,10 @@ class GtexData(EnvironmentData):
         Name of the held-out type; None without one.
     note
         What a table made from these cells must say; empty for the paper's.
+    files
+        Each file that was read and the SHA-256 of its content.
+    remarks
+        What the run's log must say: these files, and which types can be held out if there are more than the paper's.
 
     Raises
     ------
@@ -77,7 +92,13 @@ class GtexData(EnvironmentData):
             raise InputError(text, ("trainer.batch_size", "data.held_out.train_on"))
         self.splits = (train, validation, test)
         self.unseen = str(cells.types[self.held_out.type]) if self.held_out else None
-        self.note = SOURCES[config.source].note
+        self.note = SOURCES[config.source].note_on(len(cells.types), len(cells.codes))
+        if self.note and not SOURCES[config.source].note:  # no other cells get into a comparison
+            self.domain = OTHER_CELLS
+        self.files = {str(path): digest(path) for path in (SOURCES[config.source].find(config.path), *_tables(config))}
+        self.remarks = [f"read {path} (SHA-256 {content[:16]})" for path, content in self.files.items()]
+        if self.held_out:
+            self.remarks += _more_than_the_papers(config, cells)
         super().__init__(tree, seeds, batch_size, len(self.splits[2]))
         self.features, self.latents = len(self.input_genes), len(self.latent_genes)
 
@@ -173,6 +194,23 @@ def scaled(values: NDArray[np.float64], training: NDArray[np.int64]) -> NDArray[
     """Return columns with mean 0 and standard deviation 1 over the training cells; constant ones become 0."""
     mean, spread = values[training].mean(axis=0), values[training].std(axis=0)
     return (values - mean) / np.where(spread > 1e-9 * np.abs(mean), spread, np.inf)  # less is rounding
+
+
+def _tables(config: GtexConfig) -> list[Path]:
+    """Return the user's table of transcription factors, if one is read."""
+    return [path for name, path in placed_files(config).items() if name == "tf_targets"]
+
+
+def _more_than_the_papers(config: GtexConfig, cells: Prepared) -> list[str]:
+    found = held_out_types(cells, config.held_out.min_population, config.held_out.min_neighbour)
+    if len(found) <= PAPERS_HELD_OUT:
+        return []
+    names = [str(cells.types[number]) for number, _ in found]
+    return [
+        f"{len(found)} cell types qualify for being held out, the paper has {PAPERS_HELD_OUT}: its figure takes the "
+        f"first of them here, {', '.join(names[:PAPERS_HELD_OUT])}, and not {', '.join(names[PAPERS_HELD_OUT:])} "
+        "(data.held_out.min_population, data.held_out.min_neighbour)"
+    ]
 
 
 def _held_out(config: GtexConfig, cells: Prepared) -> HeldOut | None:

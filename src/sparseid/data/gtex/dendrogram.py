@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import cophenet, leaves_list, linkage
+from scipy.sparse import issparse
 from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
+from sklearn.decomposition import PCA
 
 from sparseid.data.trees import Tree, tree_of_merges
+
+COMPONENTS = 50
+"""Principal components that types are compared in; scanpy's default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +51,18 @@ class Dendrogram:
         return int(others[np.lexsort((-self.correlation[leaf, others], heights[others]))[0]])
 
 
+def centred_components(expression: Any) -> NDArray[np.floating]:
+    """Return (cells, components) what scanpy compares types in where a file has no components of its own.
+
+    These are the 50 principal components of the centred expression, or all but one of as many as there are; up to 50
+    genes are taken as they are. A sparse matrix (cells, genes) stays sparse: it is centred in the products.
+    """
+    if expression.shape[1] <= COMPONENTS:
+        return expression.toarray() if issparse(expression) else np.asarray(expression)
+    components = min(COMPONENTS, *(size - 1 for size in expression.shape))
+    return PCA(components, svd_solver="arpack", random_state=0).fit_transform(expression)
+
+
 def dendrogram(
     points: NDArray[np.floating],
     types: NDArray[np.integer],
@@ -66,7 +83,7 @@ def dendrogram(
     Raises
     ------
     ValueError
-        If there are fewer than two types or dimensions.
+        If there are fewer than two types or dimensions, or the means of a type are the same in all dimensions.
     """
     counts = np.bincount(types)
     if len(counts) < 2 or points.shape[1] < 2:
@@ -76,6 +93,8 @@ def dendrogram(
     means /= counts[:, None]
     if correlation == "spearman":
         means = rankdata(means, axis=1)
+    if (flat := means.std(axis=1) == 0).any():
+        raise ValueError(f"type {int(np.argmax(flat))} has the same mean in all dimensions: it correlates with none")
     r = np.clip(np.corrcoef(means), -1, 1)
     distances = squareform(1 - r, checks=False)  # the diagonal is 0 up to rounding
     return Dendrogram(linkage(distances, method), r)

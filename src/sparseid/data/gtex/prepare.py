@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.data.gtex.sources import SOURCES, STAND_IN, Source, atlas_table_path, stand_in_table
-from sparseid.data.places import data_folder, made_once
+from sparseid.data.places import data_folder, digest, made_once, unusable
 from sparseid.errors import InputError
+from sparseid.files import write_json
 from sparseid.streams import FIXED
 
 if TYPE_CHECKING:
@@ -26,15 +27,13 @@ if TYPE_CHECKING:
 
     from sparseid.config.gtex import GtexConfig, MagicConfig
     from sparseid.data.gtex.dendrogram import Dendrogram
+    from sparseid.data.gtex.reader import Cells
     from sparseid.data.gtex.tf_targets import Regulators
 
-VERSION = 1
+VERSION = 2
 """Raised when the steps change: what was prepared before is then made again."""
 
 KEYS = ("data.tf_targets", "data.tf_layout")
-
-DENDROGRAM_COMPONENTS = 50
-"""Principal components made where the file has none; scanpy's default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,36 +75,67 @@ class Prepared:
 def prepared(config: GtexConfig) -> Prepared:
     """Return the prepared cells of a configuration, from the cache in the data folder where they are there.
 
+    A file that was refused once is refused again without being read: the verdict is kept where the cells would be.
+
     Raises
     ------
     InputError
         If the file or a setting cannot be used: see :mod:`sparseid.data.gtex.reader`.
     """
+    from sparseid.data.gtex.reader import UnreadableError
+
     source = SOURCES[config.source]
     path = source.find(config.path)
     table = regulators_of(config)
+    cache = _cache(path, config, table)
 
     def make(target: Path) -> None:
-        made = prepare(path, source, config, table)
+        _refuse_again(cache)
+        try:
+            made = prepare(path, source, config, table)
+        except UnreadableError:  # may be readable the next time
+            raise
+        except InputError as error:
+            write_json(_verdict(cache), {"message": str(error), "keys": error.keys})
+            raise
         with target.open("wb") as file:
             np.savez(file, **{field.name: getattr(made, field.name) for field in dataclasses.fields(made)})
 
-    cache = data_folder() / "cache" / "gtex" / f"prepared-{_fingerprint(path, config, table)}.npz"
     with np.load(made_once(cache, make)) as arrays:
         result = Prepared(**arrays)
     _compare_with_paper(result, source)
     return result
 
 
+def check_header(config: GtexConfig) -> None:
+    """Refuse what columns, genes and table show without reading values, and what an earlier reading has refused.
+
+    Raises
+    ------
+    InputError
+        As :func:`prepared`. Values (NaN, counts in the place of logarithms) are read by the first run only.
+    """
+    from sparseid.data.gtex.reader import column, gene_columns, read_header, select_types
+
+    source = SOURCES[config.source]
+    path = source.find(config.path)
+    table = regulators_of(config)
+    _refuse_again(_cache(path, config, table))
+    header = read_header(path, source.matrix)
+    groupby = config.groupby or source.groupby
+    labels = column(header.obs, groupby, path)
+    select_types(labels, config.include_regex, config.exclude, groupby, source.exclude)
+    latents = list(config.z_genes or source.latents)
+    gene_columns(header.genes, latents, path, "data.z_genes")
+    _inputs(set(header.genes), latents, source, table)
+
+
 def prepare(path: Path, source: Source, config: GtexConfig, table: Regulators | None) -> Prepared:
     """Read and prepare the cells of a file; arguments and errors as :func:`prepared`."""
-    from sparseid.data.gtex.dendrogram import dendrogram
-    from sparseid.data.gtex.magic import principal_components
     from sparseid.data.gtex.reader import NO_TYPE, gene_columns, read_cells
 
-    exclude = (*source.exclude, *config.exclude)
-    groupby = config.groupby or source.groupby
-    cells = read_cells(path, groupby, config.include_regex, exclude, source.matrix, source.counts)
+    groupby, counts = config.groupby or source.groupby, source.counts or config.counts
+    cells = read_cells(path, groupby, config.include_regex, config.exclude, source.matrix, counts, source.exclude)
     latents = list(config.z_genes or source.latents)
     expressed = np.diff(cells.expression.tocsc().indptr) > 0  # a gene that no cell has tells nothing
     columns = gene_columns(cells.genes, latents, path, "data.z_genes")
@@ -116,10 +146,7 @@ def prepare(path: Path, source: Source, config: GtexConfig, table: Regulators | 
     expression = _smoothed(cells.expression[:, expressed], (np.cumsum(expressed) - 1)[columns], config.magic)
     capped = cap(cells.codes, config.cap)
     clustered = capped if config.dendrogram == "after_cap" else np.flatnonzero(cells.codes != NO_TYPE)
-    points = cells.components
-    if points is None:
-        points = principal_components(cells.expression, DENDROGRAM_COMPONENTS, seed=0)
-    tree = dendrogram(points[clustered], cells.codes[clustered])
+    tree = _tree(cells, clustered)
     return Prepared(
         expression=expression[capped].astype(np.float32),
         genes=np.array([*latents, *inputs]),
@@ -173,21 +200,41 @@ def _smoothed(expression: sparse.csr_matrix, columns: NDArray[np.int64], setting
         raise InputError(str(error), ("data.magic.knn",)) from error
 
 
-def _fingerprint(path: Path, config: GtexConfig, table: Regulators | None) -> str:
-    """Return what prepared cells depend on, as 16 hex digits; a file is known by its place, size and time."""
-    state = path.stat()
-    names = ("source", "groupby", "include_regex", "exclude", "cap", "z_genes", "dendrogram")
+def _tree(cells: Cells, clustered: NDArray[np.int64]) -> Dendrogram:
+    from sparseid.data.gtex.dendrogram import centred_components, dendrogram
+
+    points = centred_components(cells.expression) if cells.components is None else cells.components
+    try:
+        return dendrogram(points[clustered], cells.codes[clustered])
+    except ValueError as error:
+        text = f"no tree can be made of the types {', '.join(cells.types)}: {error}. Mend or delete obsm['X_pca']"
+        raise InputError(text, ("data.path",)) from error
+
+
+def _cache(path: Path, config: GtexConfig, table: Regulators | None) -> Path:
+    """Return where prepared cells are kept; the name holds what they depend on, of the file its content."""
+    names = ("source", "groupby", "include_regex", "exclude", "counts", "cap", "z_genes", "dendrogram")
     settings = [getattr(config, name) for name in names]
-    parts = [VERSION, str(path.resolve()), state.st_size, state.st_mtime_ns, settings, dataclasses.asdict(config.magic)]
+    parts = [VERSION, digest(path), settings, dataclasses.asdict(config.magic)]
     text = json.dumps([parts, table if table is None else dict(table)], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return data_folder() / "cache" / "gtex" / f"prepared-{hashlib.sha256(text.encode()).hexdigest()[:16]}.npz"
+
+
+def _verdict(cache: Path) -> Path:
+    return cache.with_name(cache.name.replace("prepared-", "refused-")).with_suffix(".json")
+
+
+def _refuse_again(cache: Path) -> None:
+    verdict = _verdict(cache)
+    if not unusable(verdict):
+        found = json.loads(verdict.read_text(encoding="utf-8"))
+        raise InputError(found["message"], tuple(found["keys"]))
 
 
 def _compare_with_paper(cells: Prepared, source: Source) -> None:
-    if source.expected and (found := (len(cells.types), len(cells.codes))) != source.expected:
+    if difference := source.difference(len(cells.types), len(cells.codes)):
         warnings.warn(
-            f"the paper has {source.expected[0]} cell types and {source.expected[1]} cells, here are {found[0]} and "
-            f"{found[1]}: another column or filter may be meant (data.groupby, data.include_regex, data.exclude). "
+            f"{difference}: another column or filter may be meant (data.groupby, data.include_regex, data.exclude). "
             f"Cells of each type: {', '.join(f'{t} {n}' for t, n in zip(cells.types, cells.population, strict=True))}",
             stacklevel=3,
         )

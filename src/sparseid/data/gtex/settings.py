@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sparseid.data.gtex.sources import SOURCES, atlas_path, atlas_table_path
+from sparseid.data.gtex.sources import SOURCES, atlas_path, atlas_table_path, placed_files
+from sparseid.data.places import digest, unusable
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,6 +18,13 @@ if TYPE_CHECKING:
 
 Fault = tuple[tuple[str, ...], str]
 """Dotted keys that clash, and why, with what to do."""
+
+
+OWN = ("groupby", "include_regex", "exclude", "counts", "z_genes", "tf_targets")
+"""Settings by which the user asks a file for something else than its source does."""
+
+_FITTING: set[str] = set()
+"""Settings and digests of files that were looked at in this process and can be used, as far as that shows."""
 
 
 def faults(config: GtexConfig) -> Iterator[Fault]:
@@ -35,6 +45,8 @@ def faults(config: GtexConfig) -> Iterator[Fault]:
         ("delta_std", config.delta_std, 0),
         ("noise_std_y", config.noise_std_y, 0),
         ("held_out.index", config.held_out.index, -1),
+        ("held_out.min_population", config.held_out.min_population, 0),
+        ("held_out.min_neighbour", config.held_out.min_neighbour, 0),
         ("magic.knn", config.magic.knn, 1),
         ("magic.t", config.magic.t, 0),
         ("magic.components", config.magic.components, 0),
@@ -49,21 +61,35 @@ def faults(config: GtexConfig) -> Iterator[Fault]:
     if config.held_out.train_on == "closest" and config.held_out.index < 0:
         text = "there is no closest type without a held-out one: write data.held_out.index=0"
         yield ("data.held_out.train_on", "data.held_out.index"), text
-    if config.tf_targets and not Path(config.tf_targets).is_file():
-        yield ("data.tf_targets",), f"there is no table of transcription factors {config.tf_targets}"
+    if config.tf_targets and (reason := unusable(Path(config.tf_targets))):
+        yield ("data.tf_targets",), f"the table of transcription factors {config.tf_targets} {reason}"
     if config.source in SOURCES:
         yield from _of_source(config)
 
 
 def absent_files(config: GtexConfig) -> Iterator[Fault]:
-    """Yield which of the files that only the user can place is not there, with what to do."""
-    if config.source == "atlas":
-        for path in (lambda: atlas_path(config.path), lambda: atlas_table_path(config.tf_targets)):
-            try:
-                path()
-            except InputError as error:
-                yield error.keys, str(error)
-                return  # the answer tells of both
+    """Yield which of the user's files is not there or cannot be used, with what to do.
+
+    Files are looked at once, not for every run of a sweep: table, columns and genes, not the values, which only the
+    first run reads. What it refuses there is remembered and yielded here from then on.
+    """
+    if config.source != "atlas" and not any(getattr(config, name) for name in OWN):
+        return  # a source's own settings fit its file
+    try:
+        if config.source == "atlas":
+            atlas_path(config.path)
+            atlas_table_path(config.tf_targets)
+        names = (*OWN, "source", "path", "tf_layout", "cap", "dendrogram")
+        settings = {name: getattr(config, name) for name in names} | dataclasses.asdict(config.magic)
+        files = {name: digest(path) for name, path in placed_files(config).items()}
+        seen = json.dumps([settings, files], sort_keys=True)
+        if seen not in _FITTING:
+            from sparseid.data.gtex.prepare import check_header
+
+            check_header(config)
+            _FITTING.add(seen)
+    except InputError as error:
+        yield error.keys, str(error)
 
 
 def _of_source(config: GtexConfig) -> Iterator[Fault]:

@@ -7,9 +7,13 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sparseid.data.places import data_folder, made_once, samples_folder
+from sparseid.data.places import data_folder, made_once, samples_folder, unusable
 from sparseid.errors import InputError
+
+if TYPE_CHECKING:
+    from sparseid.config.gtex import GtexConfig
 
 ATLAS_FILE = "GTEx_8_tissues_snRNAseq_atlas_071421.public_obs.h5ad"
 """Name of the atlas (Eraslan et al., Science 2022) on the GTEx portal: Analysis V9, snRNA-Seq Data."""
@@ -51,7 +55,7 @@ class Source:
     find
         Returns the file, given ``data.path``.
     groupby, exclude
-        Column of types, and types that are none.
+        Column of types, and types that are none, if they occur.
     latents
         Genes that latents are chosen from.
     inputs
@@ -74,6 +78,35 @@ class Source:
     expected: tuple[int, int] | None = None
     note: str = ""
 
+    def difference(self, types: int, cells: int) -> str:
+        """Return in words how the types, and their cells after the cap, differ from the paper's; empty if not."""
+        if self.expected is None or (types, cells) == self.expected:
+            return ""
+        return f"{types} types with {cells} cells, where the paper has {self.expected[0]} with {self.expected[1]}"
+
+    def note_on(self, types: int, cells: int) -> str:
+        """Return what a table made from these cells must say; empty if they are the paper's, as far as counts tell."""
+        difference = self.difference(types, cells)
+        return "; ".join(filter(None, (self.note, difference and f"{difference}: not the paper's cells")))
+
+
+def placed_files(config: GtexConfig) -> dict[str, Path]:
+    """Return the user's files that a run reads, under the settings that name them; what cannot be read is left out."""
+    files = {}
+    if config.source == "atlas":
+        files = {"path": _atlas_place(config.path), "tf_targets": _table_place(config.tf_targets)}
+    elif config.tf_targets:
+        files = {"tf_targets": Path(config.tf_targets)}
+    return {name: path for name, path in files.items() if not unusable(path)}
+
+
+def _atlas_place(path: str) -> Path:
+    return Path(path or os.environ.get("GTEX_H5AD") or data_folder() / "gtex" / ATLAS_FILE)
+
+
+def _table_place(path: str) -> Path:
+    return Path(path or os.environ.get("TF_TARGETS") or data_folder() / "gtex" / TABLE_FILE)
+
 
 def atlas_path(path: str) -> Path:
     """Return the atlas' file: `path`, else ``$GTEX_H5AD``, else the portal's name in ``data/gtex``.
@@ -81,11 +114,11 @@ def atlas_path(path: str) -> Path:
     Raises
     ------
     InputError
-        If it is not there, with what to do.
+        If it is not there or cannot be read, with what to do.
     """
-    found = Path(path or os.environ.get("GTEX_H5AD") or data_folder() / "gtex" / ATLAS_FILE)
-    if not found.is_file():
-        raise InputError(f"the atlas is not there: {found}\n{HOW_TO_GET_THE_ATLAS}", ("data.path", "data.source"))
+    found = _atlas_place(path)
+    if reason := unusable(found):
+        raise InputError(f"the atlas {reason}: {found}\n{HOW_TO_GET_THE_ATLAS}", ("data.path", "data.source"))
     return found
 
 
@@ -95,11 +128,11 @@ def atlas_table_path(path: str) -> Path:
     Raises
     ------
     InputError
-        If it is not there, with what to do.
+        If it is not there or cannot be read, with what to do.
     """
-    found = Path(path or os.environ.get("TF_TARGETS") or data_folder() / "gtex" / TABLE_FILE)
-    if not found.is_file():
-        text = f"the atlas needs a table of transcription factors and their targets, which is not there: {found}"
+    found = _table_place(path)
+    if reason := unusable(found):
+        text = f"the atlas needs a table of transcription factors and their targets, which {reason}: {found}"
         raise InputError(f"{text}\n{HOW_TO_GET_THE_ATLAS}", ("data.tf_targets", "data.tf_layout"))
     return found
 
@@ -177,5 +210,9 @@ HOW_TO_GET_THE_ATLAS = f"""\
      make data DATASETS=gtex GTEX_H5AD=/path/to/it checks it first.
   3. The table of transcription factors of hTFtarget (Zhang et al. 2020) is not ours to pass on: download it from its
      site and set TF_TARGETS=/path/to/it, or place it as data/gtex/{TABLE_FILE}. DoRothEA's, written as
-     text, does too with data.tf_layout=dorothea; the runs are then not those of the figures.
+     text, does too with data.tf_layout=dorothea (make data ... TF_LAYOUT=dorothea checks it); the runs are then not
+     those of the figures.
+  4. Memory: not measured on the atlas. Its matrix takes 8 bytes per value above 0, 1.7 GB if a nucleus has 1000 genes;
+     the file's other matrices (raw, counts) are read too, smoothing makes two more copies and twice 209,126 x 8 bytes
+     per gene used (0.7 GB for 200): have 16 GB or more. It is done once, later runs read what is kept in data/cache.
   Nothing of this is needed for data.source=semi_synthetic, pbmc68k or celltypist_sample."""

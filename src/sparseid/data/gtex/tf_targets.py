@@ -41,10 +41,12 @@ def read_tf_targets(path: Path | str, layout: str = "htftarget") -> Regulators:
         table = pd.read_csv(path, sep=separator, dtype=str)
     except (OSError, ValueError) as error:  # pandas' errors of parsing are ValueErrors, and so are those of decoding
         raise InputError(f"cannot read the table of transcription factors {path}: {error}", KEYS) from error
+    others = [name for name, columns in LAYOUTS.items() if name != layout and set(columns) <= set(table.columns)]
     if missing := [name for name in wanted if name not in table.columns]:
         raise InputError(
             f"{path} has no column {' or '.join(missing)}: data.tf_layout={layout} expects {', '.join(wanted)} in the "
-            f"first line, found {', '.join(map(str, table.columns[:8]))}",
+            f"first line, found {', '.join(map(str, table.columns[:8]))}"
+            + "".join(f". These are the columns of data.tf_layout={name}: write that" for name in others),
             KEYS,
         )
     pairs = table[list(wanted)].dropna().drop_duplicates()

@@ -22,6 +22,7 @@ from sparseid.methods.tbr.rotation import (
     second_moments,
     sparsest_basis,
 )
+from sparseid.stacking.best import BestState, EarlyStop
 from sparseid.stacking.members import generators, per_member, sum_of_members
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class TBRModule(LightningModule):
     Attributes
     ----------
     milestone
-        Always None: the last weights are tested.
+        Always None: there is one test.
     progress_note
         The members' mean validation error, and how many have diverged.
     measurements, arrays
@@ -55,7 +56,7 @@ class TBRModule(LightningModule):
         super().__init__()
         self.method, self.seeds, self.tree = method, data.seeds, data.tree
         self.test_items = data.test_items
-        self.true_latents, self.unseen = data.latents, data.unseen is not None
+        self.true_latents, self.unseen, self.domain = data.latents, data.unseen is not None, data.domain
         self.model = TreeModel(
             [data.features, *method.hidden, method.latents],
             torch.from_numpy(data.tree.incidence),
@@ -65,6 +66,8 @@ class TBRModule(LightningModule):
             batch_norm=method.latent_norm == "batchnorm",
             with_deltas=method.variant == "tbr",
         )
+        if method.test_weights == "best":
+            self.lowest, self.best = EarlyStop(len(data.seeds)), BestState(self.model.state_dict())
         self._warm_steps = method.warm_up_samples // data.batch_size
         self._scale: Tensor | None = None
         self.register_buffer("penalty_weight", per_member(method.penalty_weight, len(data.seeds)), persistent=False)
@@ -141,7 +144,9 @@ class TBRModule(LightningModule):
         self._items += batch.labels.shape[1]
 
     def on_validation_epoch_end(self) -> None:
-        """Log each member's validation error."""
+        """Log each member's validation error, and keep the weights of those that have improved."""
+        if self.method.test_weights == "best":
+            self.best.keep(self.lowest.update(self._squares / self._items), self.model.state_dict())
         errors = (self._squares / self._items).tolist()
         self.log_dict({f"val_mse/seed{seed}": error for seed, error in zip(self.seeds, errors, strict=True)})
         finite = np.isfinite(errors)
@@ -153,7 +158,7 @@ class TBRModule(LightningModule):
     # evaluation
 
     def evaluations(self, folder: Path) -> list[Evaluation]:
-        """Return the one test: of the last weights on all test samples."""
+        """Return the one test, on all test samples; the last checkpoint also holds the best weights."""
         return [Evaluation({}, folder / "checkpoints" / "last.ckpt", self.test_items)]
 
     @property
@@ -162,8 +167,11 @@ class TBRModule(LightningModule):
         return self.test_items
 
     def on_test_start(self) -> None:
-        """Forget the last test; find the rotation of the two-stage estimator."""
+        """Forget the last test; take the weights to be tested; find the rotation of the two-stage estimator."""
         self.measurements, self.arrays = [], {}
+        if self.method.test_weights == "best":
+            self.best.keep(torch.isinf(self.lowest.best), self.model.state_dict())  # no validation was finite
+            self.model.load_state_dict(self.best.tensors())
         self._rotation = self.find_rotation() if self.method.estimator == "two_stage" else None
         self._batches: list[tuple[Tensor, ...]] = []
 
@@ -194,8 +202,15 @@ class TBRModule(LightningModule):
         tested = Tested(predictions, labels, latents, truth, environments[0], self.unseen)
         self._batches = []
         keys: dict[str, Key] = {"latent_dim": self.true_latents, "learned_dim": self.method.latents}
+        if self.domain:
+            keys["domain"] = self.domain
         self.measurements = measure(tested, self.seeds, keys)
         self.arrays = arrays_of(tested)
         if self.model.deltas is not None:
-            self.arrays["deltas"] = self.model.deltas.detach().cpu().numpy()
-        self.arrays["weights"] = self.model.weights().detach().cpu().numpy()
+            self.arrays["deltas"] = self._on_measured_latents(self.model.deltas)
+        self.arrays["weights"] = self._on_measured_latents(self.model.weights())
+
+    def _on_measured_latents(self, weights: Tensor) -> np.ndarray:
+        """Return weights (members, rows, k) on the latents that were measured: w . z = (w B^-1) . (B z)."""
+        weights = weights.detach()
+        return (weights if self._rotation is None else weights @ torch.linalg.inv(self._rotation)).cpu().numpy()

@@ -16,8 +16,8 @@ from sparseid.papers.claims import (
     every,
     hardest,
     mean_above,
-    mean_below,
     mean_not_below,
+    mean_within,
     not_measured,
 )
 from sparseid.papers.names import written
@@ -133,9 +133,7 @@ def gradients_equal_shapley(rows: pd.DataFrame) -> Finding:
     def check(training: str, regularisation: str) -> Finding:
         pair = (cell(rows, name, training, regularisation) for name in ("integrated_gradients", "shapley_zeros"))
         first, second = pair
-        difference = (first - second).dropna()
-        what = "difference of AUC"
-        return hardest({"above": mean_below(difference, 0.5, what), "below": mean_above(difference, -0.5, what)})
+        return mean_within((first - second).dropna(), 0.5, "difference of AUC")
 
     return every({f"{written(t)}, {written(r)}": check(t, r) for t in TRAININGS[:2] for r in REGULARISATIONS})
 

@@ -66,14 +66,15 @@ def tukey_rows(rows: pd.DataFrame, factors: Sequence[str], artefact: str) -> pd.
         return rows.iloc[:0]
     printed = _printed_pairs(artefact)
     values: list[tuple[dict[str, Any], str, float]] = []
-    for pair in tukey_hsd(frame["auc"].to_numpy(), groups.to_numpy()).itertuples():
-        first, second, difference = pair.group2, pair.group1, pair.meandiff  # statsmodels' is group2 less group1
+    pairs = tukey_hsd(frame["auc"].to_numpy(), groups.to_numpy())
+    columns = (pairs[name].tolist() for name in ("group2", "group1", "meandiff", "p_adj"))
+    for first, second, difference, p_adj in zip(*columns, strict=True):  # statsmodels' is group2 less group1
         known = (second, first) in printed
         if known or ((first, second) not in printed and difference < 0):
             first, second, difference = second, first, -difference
         keys = {"group1": first, "group2": second}
         values.append((keys | {"statistic": "meandiff"}, "meandiff", float(difference)))
-        values.append((keys | {"statistic": "p_adj"}, "p_adj", float(pair.p_adj)))
+        values.append((keys | {"statistic": "p_adj"}, "p_adj", float(p_adj)))
     return _rows_like(rows, values, len(frame))
 
 
@@ -93,7 +94,7 @@ def _frame(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _rows_like(rows: pd.DataFrame, values: Sequence[tuple[dict[str, Any], str, float]], n: int) -> pd.DataFrame:
     """Return a row per value: of the newest of `rows`, and of no seed, since all of them went into it."""
-    newest = rows.loc[pd.to_datetime(rows["written"], utc=True, format="ISO8601").idxmax()]
+    newest = rows.iloc[int(pd.to_datetime(rows["written"], utc=True, format="ISO8601").argmax())]
     keys, metrics, numbers = zip(*values, strict=True)
     made = pd.DataFrame([newest] * len(values)).reset_index(drop=True)
     units = {"sum_sq": "squared AUC percent", "meandiff": "AUC percent points"}

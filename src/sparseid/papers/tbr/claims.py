@@ -16,6 +16,7 @@ from sparseid.papers.claims import (
     mean_below,
     mean_not_below,
     mean_ratio_above,
+    mean_within,
     rank_trend,
     significantly_above,
 )
@@ -138,9 +139,7 @@ def pooled(rows: pd.DataFrame) -> Finding:
 def cells_equal_s0(rows: pd.DataFrame) -> Finding:
     """On single cells at S = 0 the MCC of both differ by at most 0.05."""
     ours, baseline = (_values(rows, "mcc", method, 0) for method in METHODS)
-    difference = (ours - baseline).dropna()
-    what = "difference of MCC"
-    return every({"below": mean_below(difference, 0.05, what), "above": mean_above(difference, -0.05, what)})
+    return mean_within((ours - baseline).dropna(), 0.05, "difference of MCC")
 
 
 def cells_tbr_rises(rows: pd.DataFrame) -> Finding:
@@ -217,8 +216,7 @@ def plateau(rows: pd.DataFrame) -> Finding:
         found = {}
         for k in range(latents + 1, LEARNED[-1] + 1):
             share = ((errors[k] - errors[latents]) / fall.mean()).dropna()
-            found[f"{k} learned, rise"] = mean_below(share, 0.1, "change as a share of the last fall")
-            found[f"{k} learned, fall"] = mean_above(share, -0.1, "change as a share of the last fall")
+            found[f"{k} learned"] = mean_within(share, 0.1, "change as a share of the last fall")
         return hardest(found)
 
     return every({f"|Z| = {z}": check(z) for z in NAMED_LATENTS})
@@ -253,9 +251,7 @@ def linear_minimal_change(rows: pd.DataFrame, leaves: pd.DataFrame) -> Finding:
 
     def check(changes: int) -> Finding:
         linear, curved = (_values(of_artefact, "mcc", "tbr", changes) for of_artefact in (rows, leaves))
-        difference = (linear - curved).dropna()
-        what = "difference of MCC"
-        return hardest({"above": mean_below(difference, 0.1, what), "below": mean_above(difference, -0.1, what)})
+        return mean_within((linear - curved).dropna(), 0.1, "difference of MCC")
 
     return every({f"S = {s}": check(s) for s in CHANGES})
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from sparseid.papers.convention import Convention
 from sparseid.papers.drawing import FAINT, INK, new_figure, tidy
 from sparseid.papers.names import written
-from sparseid.papers.rows import per_seed, select, values_of
+from sparseid.papers.rows import per_replicate, select, values_of
 from sparseid.papers.targets import Target, load_targets
 from sparseid.papers.tbr.claims import LATENTS, LEARNED, METHODS
 
@@ -47,32 +48,38 @@ def curves_against_latents(rows: pd.DataFrame, targets: Sequence[Target], scale:
     """
     from matplotlib.ticker import MaxNLocator
 
-    figure, grid = new_figure(2.6 * len(LATENTS), 4.6, columns=len(LATENTS), rows=len(METHODS))
+    convention = load_targets("tbr").convention_of("tbr/fig3")
+    figure, grid = new_figure(2.6 * len(LATENTS), 5, columns=len(LATENTS), rows=len(METHODS))
     points = Points("learned_dim", "learned latents", 0.0)
     for line, method in zip(grid, METHODS, strict=True):
         for axes, latents in zip(line, LATENTS, strict=True):
             tidy(axes)
             axes.axvline(latents, color=FAINT, linewidth=1, linestyle=":")
-            _curve(axes, select(rows, {"latent_dim": (latents,)}), "mse", method, points, 0.0)
+            _curve(axes, select(rows, {"latent_dim": (latents,)}), "mse", method, points, 0.0, convention)
+            if not axes.collections:
+                axes.text(0.5, 0.5, "no runs", transform=axes.transAxes, ha="center", fontsize=9, color=FAINT)
             axes.set_ylim(bottom=0)
             axes.set_xlim(LEARNED[0] - 0.4, LEARNED[-1] + 0.4)
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         line[0].set_ylabel(f"test MSE, {written(method)}", fontsize=9)
     for axes, latents in zip(grid[0], LATENTS, strict=True):
         axes.set_title(f"{latents} true latents (dotted)", fontsize=10, color=INK)
-    figure.supxlabel(points.label, fontsize=9)
-    _legend(figure, scale, with_paper=False, columns=2)
+    for axes in grid[-1]:
+        axes.set_xlabel(points.label, fontsize=9)
+    _legend(figure, scale, convention, with_paper=False, columns=2)
     return figure
 
 
 def curves_on_cells(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
     """Draw figure 5a: MCC of both methods on single cells against S; arguments as of `_curves`."""
-    return _curves(rows, targets, scale, {"mcc": f"MCC{_cells_used(scale)}"})
+    return _curves(rows, targets, scale, {"mcc": f"MCC{_cells_used(scale)}"}, artefact="tbr/fig5a")
 
 
 def curves_on_unseen_cells(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
     """Draw figure 5b: error of both methods on unseen cell types against S; arguments as of `_curves`."""
-    return _curves(rows, targets, scale, {"unseen_mse": f"MSE on unseen types{_cells_used(scale)}"})
+    return _curves(
+        rows, targets, scale, {"unseen_mse": f"MSE on unseen types{_cells_used(scale)}"}, artefact="tbr/fig5b"
+    )
 
 
 def _cells_used(scale: str) -> str:
@@ -107,8 +114,9 @@ def _curves(
     scale: str,
     panels: Mapping[str, str],
     points: Points = CHANGES_ALONG_ARCS,
+    artefact: str = "tbr/fig4",
 ) -> Figure:
-    """Draw metrics of both methods along a curve, a dot per seed, the mean with its spread.
+    """Draw metrics of both methods along a curve, a dot per replicate, the mean with its spread.
 
     Parameters
     ----------
@@ -122,14 +130,17 @@ def _curves(
         Metric -> title.
     points
         What the curve runs over.
+    artefact
+        Whose replicates and interval they are.
     """
     from matplotlib.ticker import MaxNLocator
 
+    convention = load_targets("tbr").convention_of(artefact)
     figure, grid = new_figure(4.5 + 4.5 * (len(panels) - 1), 3.4, columns=len(panels))
     for axes, (metric, title) in zip(grid[0], panels.items(), strict=True):
         tidy(axes)
         for place, method in zip((-points.apart, points.apart), METHODS, strict=True):
-            _curve(axes, rows, metric, method, points, place)
+            _curve(axes, rows, metric, method, points, place, convention)
             _paper_points(axes, targets, metric, method, points, 3 * place)
         axes.set_title(title, fontsize=10, color=INK)
         axes.set_xlabel(points.label, fontsize=9)
@@ -137,19 +148,18 @@ def _curves(
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylim(bottom=0)
     printed = any(target.metric in panels and target.value is not None for target in targets)
-    _legend(figure, scale, with_paper=printed, columns=3 if len(panels) > 1 else 2)
+    _legend(figure, scale, convention, with_paper=printed, columns=3 if len(panels) > 1 else 2)
     return figure
 
 
-def _legend(figure: Figure, scale: str, with_paper: bool, columns: int) -> None:
-    spread = load_targets("tbr").convention.interval_words
+def _legend(figure: Figure, scale: str, convention: Convention, with_paper: bool, columns: int) -> None:
     handles = [_line(COLOURS[method]) for method in METHODS]
     names = [f"{written(method)}, scale={scale}" for method in METHODS]
     if with_paper:
         handles.append(_hollow_marker())
         names.append(f"{'paper' if scale == 'paper' else 'paper (other scale)'}, where printed")
     figure.legend(
-        handles, names, title=f"dots: seeds; band: {spread}", title_fontsize=8,
+        handles, names, title=f"dots: {convention.over}; band: {convention.interval_words}", title_fontsize=8,
         loc="outside lower center", ncols=columns, fontsize=8.5, frameon=False,
     )  # fmt: skip
 
@@ -208,13 +218,13 @@ def correlations(correlation: np.ndarray, permutation: np.ndarray, seeds: Sequen
 
 
 def deltas_of_arcs(deltas: np.ndarray, seed: int) -> Figure:
-    """Draw the learned changes (arcs, k) of the weights along the first arcs, counted from the root."""
+    """Draw the learned changes (arcs, k) of the weights along the first arcs, in the order of the tree's nodes."""
     shown = deltas[:ARCS_SHOWN].T
     largest = max(float(np.abs(shown).max(initial=0.0)), 1e-12) if np.isfinite(shown).all() else 1.0
     figure, grid = new_figure(8.5, 1.9)
     axes = grid[0, 0]
     picture = axes.imshow(shown, cmap="RdBu", vmin=-largest, vmax=largest, aspect="auto")
-    axes.set_xlabel(f"arc, the first {shown.shape[1]} from the root (seed {seed})", fontsize=8.5)
+    axes.set_xlabel(f"arc, the first {shown.shape[1]} of {len(deltas)} (seed {seed})", fontsize=8.5)
     axes.set_ylabel("learned latent", fontsize=8.5)
     axes.set_yticks(range(len(shown)))
     axes.tick_params(labelsize=7.5)
@@ -222,13 +232,17 @@ def deltas_of_arcs(deltas: np.ndarray, seed: int) -> Figure:
     return figure
 
 
-def _curve(axes: Axes, rows: pd.DataFrame, metric: str, method: str, points: Points, place: float) -> None:
+def _curve(
+    axes: Axes, rows: pd.DataFrame, metric: str, method: str, points: Points, place: float, convention: Convention
+) -> None:
     of_method = select(rows, {"method": (method,)})
-    measured = {float(at): per_seed(of_method, metric, **{points.key: at}) for at in values_of(of_method, points.key)}
+    measured = {
+        float(at): per_replicate(select(of_method, {points.key: (at,)}), metric, convention.keys)
+        for at in values_of(of_method, points.key)
+    }
     measured = {at: values for at, values in measured.items() if len(values)}
     if not measured:
         return
-    convention = load_targets("tbr").convention
     summaries = [convention.summarise_values(values) for values in measured.values()]
     colour, places = COLOURS[method], [at + place for at in measured]
     axes.plot(places, [summary.centre for summary in summaries], color=colour, linewidth=2, marker="o", markersize=3)

@@ -1,0 +1,114 @@
+"""What a table or figure of a paper is made of: which rows, what it is compared with, how it is checked and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from sparseid.measurements import Key
+from sparseid.papers.claims import ClaimCheck, ClaimResult, Comparison, Finding
+from sparseid.papers.convention import Convention
+from sparseid.papers.targets import Statement, Target, load_targets
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+Drawer = Callable[["pd.DataFrame", Sequence[Target], str], "Figure"]
+"""Draws an artefact from (rows at one scale, targets, scale)."""
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A table or figure of a paper (or the summary of one experiment) and the rows it is made of.
+
+    Parameters
+    ----------
+    id
+        Name as in ``targets.yaml``, ``<paper>/<artefact>``, or the experiment's name.
+    paper
+        Folder of ``sparseid.papers``.
+    title
+        One line.
+    selects
+        Row keys and the values of theirs that belong to the artefact.
+    cell
+        Keys that tell its cells apart, in the order in which they are written.
+    metrics
+        Metrics of its cells, in order.
+    targets_of
+        Artefacts of ``targets.yaml`` whose numbers it is compared with; empty is its own.
+    claims_instead
+        Targets that are no cell because a claim checks them.
+    draw
+        Draws its figure; None for a plain table.
+    derive
+        From the rows that it selects, those that its cells are made of: with further metrics, or the table of a test.
+    checks
+        Claim id -> check, of the paper's claims; those about other artefacts are not looked at.
+    summary_of_run
+        True if it is the table printed after a single run.
+    """
+
+    id: str
+    paper: str
+    title: str
+    selects: Mapping[str, Sequence[Key]]
+    cell: tuple[str, ...]
+    metrics: tuple[str, ...]
+    targets_of: tuple[str, ...] = ()
+    claims_instead: frozenset[str] = frozenset()
+    draw: Drawer | None = None
+    derive: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
+    checks: Mapping[str, ClaimCheck | Comparison] = field(default_factory=dict)
+    summary_of_run: bool = False
+
+    @property
+    def convention(self) -> Convention:
+        """How its numbers are summed up over replicates: as the paper does."""
+        return load_targets(self.paper).convention_of(self.id)
+
+    @property
+    def targets(self) -> list[Target]:
+        """The reported numbers its cells are compared with."""
+        return [
+            target
+            for target in load_targets(self.paper).targets
+            if target.artefact in (self.targets_of or (self.id,))
+            and target.role == "target"
+            and target.metric in self.metrics
+            and target.id not in self.claims_instead
+            and all(target.keys[key] in allowed for key, allowed in self.selects.items() if key in target.keys)
+        ]
+
+    @property
+    def statements(self) -> list[Statement]:
+        """The claims the paper makes about it."""
+        return load_targets(self.paper).statements_about(self.id)
+
+    def check_claims(self, rows_of: Callable[[str], pd.DataFrame], scale: str) -> list[ClaimResult]:
+        """Check the claims about it; those that have no check yet are left out.
+
+        Parameters
+        ----------
+        rows_of
+            Gives the rows of an artefact, by its id, all of `scale`.
+        scale
+            At smoke, where runs show only that everything works, no claim is decided.
+        """
+        rows = rows_of(self.id)
+
+        def finding(check: ClaimCheck | Comparison) -> Finding:
+            found = check.check(rows, rows_of(check.other)) if isinstance(check, Comparison) else check(rows)
+            if scale == "smoke" and found.measured:
+                return replace(found, outcome="undecided", text=f"scale=smoke decides nothing; {found.text}")
+            return found
+
+        stated = [entry for entry in self.statements if entry.id in self.checks]
+        return [ClaimResult(entry.id, entry.statement, finding(self.checks[entry.id])) for entry in stated]
+
+    @property
+    def unchecked(self) -> list[Statement]:
+        """The claims about it that have no check yet."""
+        return [entry for entry in self.statements if entry.id not in self.checks]

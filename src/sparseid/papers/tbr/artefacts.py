@@ -1,0 +1,87 @@
+"""The tables and figures of TBR."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from sparseid.papers.artefact import Artefact
+from sparseid.papers.tbr import figures
+from sparseid.papers.tbr.claims import (
+    CHANGES,
+    CHANGES_ON_CELLS,
+    CLAIMS,
+    ENVIRONMENTS,
+    LATENTS,
+    LEARNED,
+    METHODS,
+    PROBABILITIES,
+)
+
+_of_tbr = partial(Artefact, paper="tbr", checks=CLAIMS)
+_against_changes = partial(_of_tbr, selects={"method": METHODS, "S": CHANGES}, cell=("method", "S"))
+_on_cells = partial(
+    _of_tbr, selects={"domain": ("gtex",), "method": METHODS, "S": CHANGES_ON_CELLS}, cell=("method", "S")
+)
+
+ARTEFACTS = (
+    _of_tbr(
+        id="tbr/fig3",
+        title="Figure 3: test MSE against the number of learned latents",
+        selects={"method": METHODS, "latent_dim": LATENTS, "learned_dim": LEARNED},
+        cell=("method", "latent_dim", "learned_dim"),
+        metrics=("mse",),
+        draw=figures.curves_against_latents,
+    ),
+    _against_changes(
+        id="tbr/fig4",
+        title="Figure 4: MCC and test MSE in simulation against S",
+        metrics=("mcc", "mse"),
+        draw=figures.curves_against_changes,
+    ),
+    _of_tbr(
+        id="tbr/table3",
+        title="Table 3: error of treatment effects at S = 1",
+        selects={"method": METHODS, "S": (1,), "environment": (*ENVIRONMENTS, "pooled")},
+        cell=("environment", "method"),
+        metrics=("ate_mse",),
+    ),
+    _on_cells(
+        id="tbr/fig5a",
+        title="Figure 5a: MCC on single cells against S (small: made cells, smoke: blood cells)",
+        metrics=("mcc",),
+        draw=figures.curves_on_cells,
+    ),
+    _on_cells(
+        id="tbr/fig5b",
+        title="Figure 5b: error on unseen cell types against S (small: made cells, smoke: blood cells)",
+        metrics=("unseen_mse",),
+        draw=figures.curves_on_unseen_cells,
+    ),
+    _against_changes(
+        id="tbr/fig6",
+        title="Figure 6: MCC and test MSE against S, leaves observed only",
+        metrics=("mcc", "mse"),
+        draw=figures.curves_against_changes,
+    ),
+    _against_changes(
+        id="tbr/fig7",
+        title="Figure 7: MCC against S, all-linear data",
+        metrics=("mcc",),
+        draw=figures.mcc_against_changes,
+    ),
+    _of_tbr(
+        id="tbr/fig8",
+        title="Figure 8: MCC against the probability pi of a change",
+        selects={"method": METHODS, "pi": PROBABILITIES},
+        cell=("method", "pi"),
+        metrics=("mcc",),
+        draw=figures.curves_against_probability,
+    ),
+    _of_tbr(
+        id="tbr/runtime",
+        title="Run time: seconds to simulate and fit at S = 1",
+        selects={"domain": ("treesimulation", "gtex"), "method": ("tbr",), "S": (1,)},
+        cell=("domain",),
+        metrics=("seconds",),
+    ),
+)
