@@ -36,3 +36,17 @@ def test_take_sends_gradients_back_where_they_belong():
     values = torch.zeros(2, 3, requires_grad=True)
     take(values, torch.tensor([[0, 0], [2, 1]])).sum().backward()
     assert values.grad.tolist() == [[2.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
+
+
+def test_a_smaller_last_batch_completes_the_epoch():
+    batches = StackedBatches([0, 1], items=10, batch_size=4, drop_last=False)
+    assert len(batches) == 3
+    for epoch in range(2):
+        parts = [batches.indices(3 * epoch + i) for i in range(3)]
+        assert [part.shape[1] for part in parts] == [4, 4, 2]
+        assert torch.cat(parts, dim=1).sort(dim=1).values.tolist() == [list(range(10))] * 2
+    few = StackedBatches([0], items=3, batch_size=4, drop_last=False)
+    assert len(few) == 1
+    assert few.indices(5).shape == (1, 3)
+    with pytest.raises(ValueError, match="0 items"):
+        StackedBatches([0], items=0, batch_size=4, drop_last=False)

@@ -83,3 +83,15 @@ class SeriesBatch(NamedTuple):
     inputs: torch.Tensor
     labels: torch.Tensor
     latents: torch.Tensor | None
+
+
+class FeatureBatch(NamedTuple):
+    """Samples of a stack of data matrices.
+
+    Attributes
+    ----------
+    inputs
+        (members, batch, features) float32, as they are to be reconstructed.
+    """
+
+    inputs: torch.Tensor

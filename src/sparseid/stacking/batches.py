@@ -14,7 +14,7 @@ class StackedBatches:
     """The items of every training batch, per member; batch i is a function of (seed, i).
 
     In an epoch each member sees its items once, in an order drawn from its stream ``batches`` at the epoch's number;
-    what does not fill a batch is left out, other items in every epoch.
+    what does not fill a batch is left out, other items in every epoch, or makes a smaller last one.
 
     Parameters
     ----------
@@ -26,11 +26,13 @@ class StackedBatches:
         Items of a member in a batch.
     device
         Where the numbers of the items should lie: an epoch's are moved there at once, no step waits for them.
+    drop_last
+        Whether what does not fill a batch is left out.
 
     Raises
     ------
     ValueError
-        If the items do not fill a batch.
+        If there is no batch in an epoch.
 
     Examples
     --------
@@ -39,19 +41,27 @@ class StackedBatches:
     (2, torch.Size([2, 4]))
     """
 
-    def __init__(self, seeds: Sequence[int], items: int, batch_size: int, device: torch.device | str = "cpu") -> None:
-        if items < batch_size:
+    def __init__(
+        self,
+        seeds: Sequence[int],
+        items: int,
+        batch_size: int,
+        device: torch.device | str = "cpu",
+        drop_last: bool = True,
+    ) -> None:
+        if items < (batch_size if drop_last else 1):
             raise ValueError(f"{items} items do not fill a batch of {batch_size}")
         self.seeds, self.items, self.batch_size, self.device = list(seeds), items, batch_size, device
+        self.drop_last = drop_last
         self._epoch = -1
         self._order = torch.empty(0)
 
     def __len__(self) -> int:
         """Return the batches of an epoch."""
-        return self.items // self.batch_size
+        return self.items // self.batch_size if self.drop_last else -(-self.items // self.batch_size)
 
     def indices(self, number: int) -> Tensor:
-        """Return (members, batch_size) int64: the items of batch `number`, counted over all epochs."""
+        """Return (members, batch_size) int64, or fewer: the items of batch `number`, counted over all epochs."""
         epoch, place = divmod(number, len(self))
         if epoch != self._epoch:
             drawn = [torch.randperm(self.items, generator=g) for g in generators(self.seeds, "batches", epoch)]

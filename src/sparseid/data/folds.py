@@ -1,0 +1,26 @@
+"""Which samples are held out: folds as the Sparse VAE's authors number them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+SPLIT_SEED = 42
+"""Of NumPy's old generator, in the authors' code; the same for every run."""
+
+
+def fold_numbers(samples: int, folds: int) -> NDArray[np.int64]:
+    """Return (samples,) the fold of each sample, uniform in [0, folds) and independent: folds differ a little in size.
+
+    Examples
+    --------
+    >>> fold_numbers(8, 2).tolist()
+    [0, 1, 0, 0, 0, 1, 0, 0]
+    """
+    return np.random.RandomState(SPLIT_SEED).randint(folds, size=samples).astype(np.int64)
+
+
+def split(samples: int, folds: int, held_out: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the samples that train and those of the fold that is held out, each ascending."""
+    numbers = fold_numbers(samples, folds)
+    return np.flatnonzero(numbers != held_out), np.flatnonzero(numbers == held_out)
