@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from sparseid.methods.regcl import parts
 from sparseid.methods.regcl.losses import info_nce, mean_log_sum_exp, mean_squared_error
+from sparseid.stacking import parts
 
 CASES = ("euc_small", "euc_mid", "euc_large", "cos_small", "cos_large")
 

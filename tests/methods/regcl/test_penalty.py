@@ -3,10 +3,10 @@ import pytest
 import torch
 from torch.func import jacrev, vmap
 
-from sparseid.methods.regcl import parts
 from sparseid.methods.regcl.encoder import StackedEncoder
 from sparseid.methods.regcl.jacobian import gelu_slope, pull_back, row_norms
 from sparseid.methods.regcl.penalty import exact_penalty, penalty_terms, projected_penalty, unit_directions
+from sparseid.stacking import parts
 from sparseid.stacking.members import generators
 
 WHOLE, LAST = slice(0, 4), slice(2, 4)

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from sparseid.methods.regcl.parts import FLOATS, parts
+from sparseid.stacking.parts import FLOATS, parts
 
 
 @pytest.mark.parametrize(("members", "batch", "floats"), [(1, 1, 1), (4, 300, 10), (3, 5, 2**15), (2, 7, 2**30)])

@@ -11,12 +11,12 @@ FLOATS = {"cpu": 2**18, "cuda": 2**27}
 
 
 def parts(members: int, batch: int, floats: int, device: torch.device) -> Iterator[tuple[slice, slice]]:
-    """Yield the members and the rows of the batch of each part, in order.
+    """Yield the members and the rows (samples of the batch, features, ...) of each part, in order.
 
     Parameters
     ----------
     members, batch
-        Of the stack.
+        Members of the stack, and rows of each.
     floats
         Size of the largest intermediate, per member and row.
     device
