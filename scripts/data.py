@@ -1,5 +1,7 @@
-"""Check data that you have placed, and say what to place where (make data DATASETS=gtex).
+"""Download data and check it, or say what to place where (make data DATASETS="gtex movielens").
 
+movielens downloads the release that MOVIELENS names: ml-25m (the default, the paper's), ml-latest-small, ml-1m or
+ml-100k.
 gtex reads GTEX_H5AD (the atlas), TF_TARGETS (the table of transcription factors) and TF_LAYOUT (the table's columns:
 htftarget, the default, or dorothea) from the environment: make data DATASETS=gtex GTEX_H5AD=/path/to/it
 """
@@ -41,7 +43,26 @@ def gtex() -> Iterator[str]:
     yield f"use: {files} python run.py experiment=tbr/fig5a scale=paper{own_layout}"
 
 
-DATASETS: dict[str, Callable[[], Iterator[str]]] = {"gtex": gtex}
+def movielens() -> Iterator[str]:
+    """Download the release that $MOVIELENS names, unpack it and read it."""
+    from sparseid.data.movielens.reader import read_ratings, read_titles
+    from sparseid.data.movielens.sources import PAPERS, RELEASES, fetch
+
+    source = os.environ.get("MOVIELENS") or PAPERS
+    if source not in RELEASES:
+        raise InputError(f"MOVIELENS={source}: write {' or '.join(RELEASES)}")
+    release = RELEASES[source]
+    yield f"{source}: {release.megabytes:g} MB from GroupLens, if it is not there yet"
+    folder = fetch(source)
+    ratings = read_ratings(folder / release.ratings, release)
+    titles, _ = read_titles(folder / release.titles, release)
+    yield f"{folder}: {len(ratings)} ratings by {ratings['userId'].nunique()} users, {len(titles)} films"
+    if source != PAPERS:
+        yield f"NOT the paper's release, {PAPERS}: runs on it work and say so, and cannot be compared with the paper"
+    yield f"use: python run.py experiment=sparse_vae/table1 data.source={source}"
+
+
+DATASETS: dict[str, Callable[[], Iterator[str]]] = {"gtex": gtex, "movielens": movielens}
 
 
 def main() -> int:

@@ -8,10 +8,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+from sparseid.config import data_sets
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
+from sparseid.config.movielens import MovielensConfig
+from sparseid.config.peerread import PeerreadConfig, PeerreadShiftConfig
 from sparseid.config.regcl import RegCLConfig
 from sparseid.config.schema import RunConfig, SparlingConfig, TBRConfig, TreeSimulationConfig
+from sparseid.config.seven_features import SevenFeaturesConfig
+from sparseid.config.zeisel import ZeiselConfig
 
 HASH_LENGTH = 8
 """Hex digits of a run's hash."""
@@ -66,7 +71,8 @@ def settings_hash(settings: dict[str, Any]) -> str:
 
 def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
     """Return the row and column keys under which the paper's tables file this run's numbers."""
-    keys: dict[str, str | int | float] = {"domain": cfg.data.name.replace("_", "")}
+    tabled = isinstance(cfg.data, MovielensConfig | PeerreadConfig)  # columns of one table
+    keys: dict[str, str | int | float] = {"dataset" if tabled else "domain": cfg.data.name.replace("_", "")}
     if isinstance(cfg.method, SparlingConfig):
         keys["method"] = "sparling_st" if cfg.method.sparse.thresholds == "single" else "sparling_mt"
     elif isinstance(cfg.method, TBRConfig):
@@ -90,6 +96,29 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
         keys |= {"dim": cfg.data.latents, "setting": cfg.data.setting}
     elif isinstance(cfg.data, ArraysConfig):
         keys["source"] = Path(cfg.data.path).stem
+    else:
+        keys |= _feature_matrix_keys(cfg.data)
+    return keys
+
+
+SHIFTS = {0.5: "high", 1.0: "medium", 3.0: "low"}
+"""What the Sparse VAE's Table 2 calls its values of sigma_shift."""
+
+
+def _feature_matrix_keys(data: Any) -> dict[str, str | int | float]:
+    """Return the keys of the Sparse VAE's data sets beside their name."""
+    keys: dict[str, str | int | float] = {}
+    if isinstance(data, SevenFeaturesConfig):
+        keys["rho"] = data.rho
+    elif isinstance(data, PeerreadShiftConfig):
+        keys |= {"shift": SHIFTS.get(data.sigma_shift, "other"), "sigma_shift": data.sigma_shift}
+    elif isinstance(data, MovielensConfig | PeerreadConfig):
+        keys["fold"] = data.fold
+    for kind, papers in ((MovielensConfig, "ml-25m"), (ZeiselConfig, "original")):
+        if isinstance(data, kind) and data.source != papers:  # never to be mistaken for the paper's data
+            keys["source"] = data.source
+    if isinstance(data, PeerreadConfig | PeerreadShiftConfig) and data.corpus.source != "folder":
+        keys["source"] = data.corpus.source
     return keys
 
 
@@ -121,12 +150,12 @@ def run_directory(cfg: RunConfig) -> Path:
 
 def _placed_files(data: Any) -> dict[str, str]:
     """Return the digests of the files that the user has placed for a data set, under the settings that name them."""
-    if not isinstance(data, GtexConfig):
+    files = data_sets.placed_files(data)
+    if not files:
         return {}
-    from sparseid.data.gtex.sources import placed_files
     from sparseid.data.places import digest
 
-    return {name: digest(path) for name, path in placed_files(data).items()}
+    return {name: digest(path) for name, path in files.items()}
 
 
 def _beyond_defaults(node: Any) -> dict[str, Any]:

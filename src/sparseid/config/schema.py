@@ -13,7 +13,11 @@ from omegaconf import MISSING
 
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
+from sparseid.config.movielens import MovielensConfig
+from sparseid.config.peerread import PeerreadConfig, PeerreadShiftConfig
 from sparseid.config.regcl import RegCLConfig
+from sparseid.config.seven_features import SevenFeaturesConfig
+from sparseid.config.zeisel import ZeiselConfig
 
 SCHEMA_VERSION = 1
 """Raised when a field changes its meaning; stored in every run's config.yaml."""
@@ -301,7 +305,12 @@ GROUPS: dict[str, dict[str, type]] = {
         "digit_circle": DigitCircleConfig,
         "gtex": GtexConfig,
         "latent_walk": LatentWalkConfig,
+        "movielens": MovielensConfig,
+        "peerread": PeerreadConfig,
+        "peerread_shift": PeerreadShiftConfig,
+        "seven_features": SevenFeaturesConfig,
         "tree_simulation": TreeSimulationConfig,
+        "zeisel": ZeiselConfig,
     },
     "trainer": {},
     "logger": {},
@@ -311,6 +320,9 @@ GROUPS: dict[str, dict[str, type]] = {
 
 STACKED = (RegCLConfig, TBRConfig)
 """Methods that train several seeds as one stack."""
+
+FEATURE_MATRICES = (SevenFeaturesConfig, MovielensConfig, PeerreadConfig, PeerreadShiftConfig, ZeiselConfig)
+"""Data sets that are a matrix of samples by features."""
 
 FITTING: dict[type, tuple[type, ...]] = {
     RegCLConfig: (LatentWalkConfig, ArraysConfig),

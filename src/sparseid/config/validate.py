@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from sparseid.config import data_sets
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
 from sparseid.config.regcl import RegCLConfig
@@ -45,6 +46,7 @@ def problems(run: RunConfig) -> list[Problem]:
     if type(run.data) not in FITTING.get(type(run.method), (type(run.data),)):
         text = f"{run.method.name} cannot be trained on {run.data.name}: pick another method or other data"
         return [Problem(("method.name", "data.name"), text)]
+    found.extend(Problem(*fault) for fault in data_sets.faults(run.data))
     for settings in (run.data, run.method):
         if check := CHECKS.get(type(settings)):
             found.extend(check(run))
@@ -56,11 +58,7 @@ def absent(run: RunConfig) -> list[Problem]:
 
     No part of `problems`: what a preset would run is planned and reported without them, too.
     """
-    if not isinstance(run.data, GtexConfig):
-        return []
-    from sparseid.data.gtex.settings import absent_files
-
-    return [Problem(*fault) for fault in absent_files(run.data)]
+    return [Problem(*fault) for fault in data_sets.absent_files(run.data)]
 
 
 def one_of(settings: Any, prefix: str, **allowed: tuple[Any, ...]) -> Iterator[Problem]:

@@ -99,12 +99,47 @@ def _regcl(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
     return RegCLModule.from_config(cfg, data)
 
 
+def _seven_features(cfg: RunConfig) -> pl.LightningDataModule:
+    from sparseid.data.seven_features.datamodule import SevenFeaturesData
+
+    return SevenFeaturesData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
+
+
+def _movielens(cfg: RunConfig) -> pl.LightningDataModule:
+    from sparseid.data.movielens.datamodule import MovielensData
+
+    return MovielensData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
+
+
+def _peerread(cfg: RunConfig) -> pl.LightningDataModule:
+    from sparseid.data.peerread.datamodule import PeerreadData
+
+    return PeerreadData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
+
+
+def _peerread_shift(cfg: RunConfig) -> pl.LightningDataModule:
+    from sparseid.data.peerread_shift.datamodule import PeerreadShiftData
+
+    return PeerreadShiftData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
+
+
+def _zeisel(cfg: RunConfig) -> pl.LightningDataModule:
+    from sparseid.data.zeisel.datamodule import ZeiselData
+
+    return ZeiselData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
+
+
 DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {
     "arrays": _arrays,
     "digit_circle": _digit_circle,
     "gtex": _gtex,
     "latent_walk": _latent_walk,
+    "movielens": _movielens,
+    "peerread": _peerread,
+    "peerread_shift": _peerread_shift,
+    "seven_features": _seven_features,
     "tree_simulation": _tree_simulation,
+    "zeisel": _zeisel,
 }
 METHODS: dict[str, Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]] = {
     "regcl": _regcl,

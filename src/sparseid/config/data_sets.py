@@ -1,0 +1,38 @@
+"""What data sets say about their own settings; asked by validation and identity."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sparseid.config.gtex import GtexConfig
+from sparseid.config.schema import FEATURE_MATRICES
+
+Fault = tuple[tuple[str, ...], str]
+"""Dotted keys that clash, and why, with what to do."""
+
+ASKED = (GtexConfig, *FEATURE_MATRICES)
+"""Data sets with a module ``sparseid.data.<name>.settings`` that answers."""
+
+
+def faults(data: Any) -> Iterator[Fault]:
+    """Yield what makes the settings of a feature matrix impossible, whatever its files hold."""
+    if isinstance(data, FEATURE_MATRICES):
+        yield from _settings(data).faults(data)
+
+
+def absent_files(data: Any) -> Iterator[Fault]:
+    """Yield which files that only the user can place are not there, or cannot be used."""
+    if isinstance(data, ASKED):
+        yield from _settings(data).absent_files(data)
+
+
+def placed_files(data: Any) -> dict[str, Path]:
+    """Return the files that the user has placed for a data set, under the settings that name them."""
+    return _settings(data).placed_files(data) if isinstance(data, ASKED) else {}
+
+
+def _settings(data: Any) -> Any:
+    return importlib.import_module(f"sparseid.data.{data.name}.settings")

@@ -1,0 +1,67 @@
+"""Film ratings as Lightning sees them: one binary matrix for all members of the stack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from sparseid.data.feature_matrix import FeatureData, Matrices
+from sparseid.data.folds import split
+from sparseid.data.movielens.prepare import prepared
+from sparseid.data.movielens.sources import MADE, PAPERS, placed_files
+from sparseid.data.places import digest
+from sparseid.errors import InputError
+
+if TYPE_CHECKING:
+    from sparseid.config.movielens import MovielensConfig
+
+
+class MovielensData(FeatureData):
+    """Users that train and users that are held out; members differ in initialisation and batches only.
+
+    Parameters
+    ----------
+    config
+        Which ratings.
+    seeds
+        One per member.
+    batch_size
+        Training users of a member per step.
+
+    Raises
+    ------
+    InputError
+        If the files or a setting cannot be used.
+    """
+
+    likelihood = "multinomial"
+
+    def __init__(self, config: MovielensConfig, seeds: Sequence[int], batch_size: int) -> None:
+        made = prepared(config)
+        self._matrix, self.feature_names = made.matrix, made.titles.tolist()
+        self._split = split(len(made.matrix), config.folds, config.fold)
+        if not all(map(len, self._split)):
+            text = f"{len(made.matrix)} users make no {config.folds} folds: lower data.folds"
+            raise InputError(text, ("data.folds", "data.path"))
+        super().__init__(seeds, batch_size, len(self._split[1]))
+        self.features = made.matrix.shape[1]
+        self.note = _note(config.source)
+        self.files = {str(path): digest(path) for path in placed_files(config).values()}
+        self.remarks = [f"read {path} (SHA-256 {content[:16]})" for path, content in self.files.items()]
+        self.remarks += [made.remark] if made.remark else []
+        self.remarks.append(f"{len(made.matrix)} users, {self.features} films, {made.matrix.sum()} positive ratings")
+
+    def make(self) -> Matrices:
+        """Return the users that train and those of the held-out fold."""
+        train, test = (torch.from_numpy(self._matrix[part]).float()[None] for part in self._split)
+        return Matrices(train, test)
+
+
+def _note(source: str) -> str:
+    if source == PAPERS:
+        return ""
+    return (
+        "ratings made by this project, not MovieLens" if source == MADE else f"{source}, where the paper has {PAPERS}"
+    )

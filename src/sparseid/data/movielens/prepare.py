@@ -1,0 +1,109 @@
+"""From ratings to a binary matrix of users by films, in the steps of the Sparse VAE's code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from sparseid.data.folds import SPLIT_SEED
+from sparseid.data.kept import kept_arrays
+from sparseid.data.movielens.made import made_ratings
+from sparseid.data.movielens.reader import read_ratings, read_titles
+from sparseid.data.movielens.sources import KEYS, MADE, RELEASES, find
+from sparseid.data.places import digest
+from sparseid.errors import InputError
+
+if TYPE_CHECKING:
+    from sparseid.config.movielens import MovielensConfig
+
+VERSION = 1
+"""Raised when the steps change: what was prepared before is then made again."""
+
+
+class Positives(NamedTuple):
+    """Who rated what well.
+
+    Attributes
+    ----------
+    matrix
+        (users, films) uint8: 1 for a positive rating.
+    titles
+        (films,)
+    remark
+        What the log must say about the files.
+    """
+
+    matrix: NDArray[np.uint8]
+    titles: NDArray[np.str_]
+    remark: str = ""
+
+
+def prepared(config: MovielensConfig) -> Positives:
+    """Return the matrix of a configuration; one made from files is kept in the data folder.
+
+    Raises
+    ------
+    InputError
+        If a file is not there or cannot be used, or nobody or too few films are left.
+    """
+    if config.source == MADE:
+        ratings, titles = made_ratings(config.made)
+        matrix, movies = positives(ratings, config)
+        return Positives(matrix, np.array([titles[movie] for movie in movies]))
+    files = find(config)
+    chosen = {name: getattr(config, name) for name in ("source", "min_rating", "min_positives", "movies", "users")}
+    kept = kept_arrays("movielens", [VERSION, chosen, *map(digest, files)], lambda: _from_files(config))
+    return Positives(
+        np.unpackbits(kept["bits"], axis=1, count=len(kept["titles"])), kept["titles"], str(kept["remark"])
+    )
+
+
+def _from_files(config: MovielensConfig) -> dict[str, NDArray]:
+    release, (ratings, titles) = RELEASES[config.source], find(config)
+    matrix, movies = positives(read_ratings(ratings, release), config)
+    names, remark = read_titles(titles, release)
+    if missing := [movie for movie in movies if movie not in names]:
+        raise InputError(f"{titles} has no title of film {missing[0]} ({len(missing)} are missing)", KEYS)
+    named = np.array([names[movie] for movie in movies])
+    return {"bits": np.packbits(matrix, axis=1), "titles": named, "remark": np.array(remark)}
+
+
+def positives(ratings: pd.DataFrame, config: MovielensConfig) -> tuple[NDArray[np.uint8], list[int]]:
+    """Return the binary matrix and the film of each column, by ascending number.
+
+    Ratings of at least ``min_rating`` count; users keep at least ``min_positives`` of them before films are chosen; the
+    ``movies`` films with most of them stay, of equally many the lower number first; so do users with any film left, at
+    most ``users`` of them, drawn with NumPy's old generator, in the order in which they are drawn.
+
+    Parameters
+    ----------
+    ratings
+        Columns userId, movieId, rating; no pair of user and film twice.
+
+    Raises
+    ------
+    InputError
+        If no user has enough positive ratings, or they name fewer films than asked for.
+    """
+    good = ratings[ratings["rating"] >= config.min_rating]
+    numbers = good["userId"].value_counts()
+    good = good[good["userId"].isin(numbers.index[numbers >= config.min_positives])]
+    if good.empty:
+        most = f", the most is {numbers.max()}" if len(numbers) else ""
+        text = f"no user has {config.min_positives} ratings of {config.min_rating:g} or more{most}"
+        raise InputError(f"{text}: lower data.min_positives", ("data.min_positives", "data.min_rating", "data.path"))
+    popular = good.groupby("movieId").size().sort_index().sort_values(ascending=False, kind="stable")
+    if len(popular) < config.movies:
+        text = f"users with enough positive ratings rated {len(popular)} films well, fewer than data.movies"
+        raise InputError(f"{text}={config.movies}: lower it", ("data.movies", "data.min_positives", "data.path"))
+    movies = np.sort(popular.index[: config.movies].to_numpy())
+    good = good[good["movieId"].isin(movies)]
+    users = np.unique(good["userId"].to_numpy())
+    matrix = np.zeros((len(users), len(movies)), dtype=np.uint8)
+    matrix[np.searchsorted(users, good["userId"]), np.searchsorted(movies, good["movieId"])] = 1
+    if len(users) > config.users:
+        matrix = matrix[np.random.RandomState(SPLIT_SEED).choice(len(users), config.users, replace=False)]
+    return matrix, movies.tolist()

@@ -1,0 +1,125 @@
+"""Reads the files of a release of MovieLens and says what is wrong with them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sparseid.data.movielens.sources import KEYS, Release
+from sparseid.errors import InputError
+
+FIELDS = ("userId", "movieId", "rating", "timestamp")
+"""Of a line of ratings; the last one is not used."""
+TITLE_FIELDS = ("movieId", "title")
+LOWEST, HIGHEST = 0.5, 5.0
+"""Stars of a rating."""
+LISTED = 80
+"""Characters of a line that a message shows."""
+
+
+def read_ratings(path: Path, release: Release) -> pd.DataFrame:
+    """Return the columns userId, movieId and rating of a file, checked.
+
+    Raises
+    ------
+    InputError
+        If the separator is another one, fields are missing, a value is no number or no rating, or a user has rated a
+        film twice.
+    """
+    separator = release.separators[0]
+    _check_first_line(path, release, separator, FIELDS)
+    source: Path | io.StringIO = path
+    if len(separator) > 1:  # the fast parser wants one character
+        source, separator = io.StringIO(_text(path)[0].replace(separator, "\t")), "\t"
+    try:
+        table = pd.read_csv(
+            source,
+            sep=separator,
+            names=None if release.header else list(FIELDS),
+            usecols=list(FIELDS[:3]),
+            dtype={"userId": np.int32, "movieId": np.int32, "rating": np.float32},
+            encoding="latin-1",
+        )
+    except (ValueError, OverflowError) as error:  # pandas' own errors are of this kind
+        text = f"{path}: a line is not {_layout(FIELDS, release.separators[0])} in numbers ({error})"
+        raise InputError(text, KEYS) from error
+    _check_ratings(path, table)
+    return table
+
+
+def _check_ratings(path: Path, table: pd.DataFrame) -> None:
+    if table.empty:
+        raise InputError(f"{path} holds no rating", KEYS)
+    stars = table["rating"].to_numpy()
+    wrong = ~((stars >= LOWEST) & (stars <= HIGHEST))  # also NaN
+    if wrong.any():
+        first = table.iloc[int(wrong.argmax())]
+        text = f"{path}: {wrong.sum()} ratings are not between {LOWEST} and {HIGHEST}, the first of user"
+        raise InputError(f"{text} {first.userId:.0f} for film {first.movieId:.0f}: {first.rating:g}", KEYS)
+    pairs = pd.Series(table["userId"].to_numpy(np.int64) * 2**32 + table["movieId"].to_numpy(np.int64))
+    twice = pairs.duplicated()
+    if twice.any():
+        first = table.iloc[int(twice.to_numpy().argmax())]
+        raise InputError(
+            f"{path}: {twice.sum()} pairs of user and film occur more than once, the first is user {first.userId:.0f} "
+            f"and film {first.movieId:.0f}. The file of GroupLens has none: take that one, or remove all but one",
+            KEYS,
+        )
+
+
+def read_titles(path: Path, release: Release) -> tuple[dict[int, str], str]:
+    """Return the title of each film, and in words how the file was read where it is not UTF-8 though it should be.
+
+    Titles are names and nothing is computed from them: a byte that is not UTF-8 is read as Latin-1, as the older
+    releases are written, and does not stop a run.
+
+    Raises
+    ------
+    InputError
+        If the separator is another one or fields are missing.
+    """
+    separator = release.separators[1]
+    _check_first_line(path, release, separator, TITLE_FIELDS)
+    text, latin = _text(path)
+    remark = f"{path} is not UTF-8: its titles were read as Latin-1" if latin and release.header else ""
+    lines = text.splitlines()[1 if release.header else 0 :]
+    filled = [line for line in lines if line.strip()]
+    fields = csv.reader(filled) if separator == "," else (line.split(separator) for line in filled)
+    titles = {}
+    for entry in fields:
+        if len(entry) < 2 or not entry[0].strip().isdigit():
+            raise InputError(f"{path}: {separator.join(entry)[:LISTED]!r} is no film and its title", KEYS)
+        titles[int(entry[0])] = entry[1].strip()
+    return titles, remark
+
+
+def _text(path: Path) -> tuple[str, bool]:
+    """Return the text of a file, and whether it is not UTF-8."""
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8-sig"), False
+    except UnicodeDecodeError:
+        return content.decode("latin-1"), True
+
+
+def _check_first_line(path: Path, release: Release, separator: str, fields: tuple[str, ...]) -> None:
+    """Refuse a file whose first line does not have the fields: the separator is another one, or columns are missing."""
+    with path.open("rb") as file:
+        line = file.readline().decode("latin-1").removeprefix("\xef\xbb\xbf").rstrip("\r\n")
+    found = [field.strip() for field in line.split(separator)]
+    if release.header:
+        if missing := [field for field in fields[:3] if field not in found]:
+            text = f"{path}: no column {' and no column '.join(missing)} in the first line, {line[:LISTED]!r}"
+            raise InputError(f"{text}. It should be {_layout(fields, separator)}", KEYS)
+    elif len(found) < len(fields):
+        text = f"{path}: {len(found)} fields in the first line, {line[:LISTED]!r}"
+        raise InputError(f"{text}. It should be {_layout(fields, separator)}", KEYS)
+
+
+def _layout(fields: tuple[str, ...], separator: str) -> str:
+    named = {"\t": "tabulators", ",": "commas", "::": "'::'", "|": "'|'"}[separator]
+    return f"{', '.join(fields)}, separated by {named}"

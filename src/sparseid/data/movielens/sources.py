@@ -1,0 +1,134 @@
+"""The releases of MovieLens: their files, where GroupLens offers them, and where they lie here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sparseid.data.download import download, unpack
+from sparseid.data.places import data_folder, unusable
+from sparseid.errors import InputError
+
+if TYPE_CHECKING:
+    from sparseid.config.movielens import MovielensConfig
+
+MADE = "latent_factors"
+PAPERS = "ml-25m"
+
+KEYS = ("data.path", "data.source")
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release of MovieLens.
+
+    Attributes
+    ----------
+    ratings, titles
+        Names of its two files.
+    separators
+        Of their fields.
+    header
+        Whether their first lines name the fields.
+    megabytes
+        Size of the download.
+    md5
+        Of the download, as GroupLens publishes it; None where it publishes none.
+    """
+
+    ratings: str
+    titles: str
+    separators: tuple[str, str]
+    header: bool
+    megabytes: float
+    md5: str | None
+
+
+RELEASES: dict[str, Release] = {
+    "ml-25m": Release("ratings.csv", "movies.csv", (",", ","), True, 262, "6b51fb2759a8657d3bfcbfc42b592ada"),
+    "ml-latest-small": Release("ratings.csv", "movies.csv", (",", ","), True, 1, None),
+    "ml-1m": Release("ratings.dat", "movies.dat", ("::", "::"), False, 6, "c4d9eecfca2ab87c1945afe126590906"),
+    "ml-100k": Release("u.data", "u.item", ("\t", "|"), False, 5, "0e33842e24a9c977be4e0107933c0723"),
+}
+
+README = {"ml-25m": "README.txt", "ml-latest-small": "README.txt", "ml-1m": "README", "ml-100k": "README"}
+"""File with the terms of a release."""
+
+
+def url_of(source: str) -> str:
+    """Return where GroupLens offers a release."""
+    return f"https://files.grouplens.org/datasets/movielens/{source}.zip"
+
+
+def folder_of(config: MovielensConfig) -> Path:
+    """Return the folder that the files of a release lie in."""
+    return Path(config.path) if config.path else data_folder() / "movielens" / config.source
+
+
+def placed_files(config: MovielensConfig) -> dict[str, Path]:
+    """Return the user's files that a run reads, under names for its identity; what cannot be read is left out."""
+    if config.source not in RELEASES:
+        return {}
+    release, folder = RELEASES[config.source], folder_of(config)
+    files = {"path": folder / release.ratings, "titles": folder / release.titles}
+    return {name: path for name, path in files.items() if not unusable(path)}
+
+
+def find(config: MovielensConfig) -> tuple[Path, Path]:
+    """Return the files of ratings and of titles.
+
+    Raises
+    ------
+    InputError
+        If one of them is not there or cannot be read, with what to do.
+    """
+    release, folder = RELEASES[config.source], folder_of(config)
+    for path in (folder / release.ratings, folder / release.titles):
+        if reason := unusable(path):
+            raise InputError(f"{path} {reason}\n{how_to_get(config.source)}", KEYS)
+    return folder / release.ratings, folder / release.titles
+
+
+def fetch(source: str, address: str = "") -> Path:
+    """Return the folder of a release in the data folder, downloaded, checked and unpacked if it is not there.
+
+    Parameters
+    ----------
+    source
+        Name of the release.
+    address
+        Another place than GroupLens, for tests.
+
+    Raises
+    ------
+    InputError
+        If it cannot be downloaded.
+    """
+    release, folder = RELEASES[source], data_folder() / "movielens" / source
+    files = {name: folder / name for name in (release.ratings, release.titles, README[source])}
+    if not all(path.is_file() for path in files.values()):
+        place = folder.with_name(f"{source}.zip")
+        archive = download(address or url_of(source), place, release.md5, by_hand(source))
+        unpack(archive, {f"{source}/{name}": path for name, path in files.items()})
+    return folder
+
+
+def by_hand(source: str) -> str:
+    """Return what to do for the files of a release where they cannot be downloaded."""
+    release = RELEASES[source]
+    place = data_folder() / "movielens" / source
+    return f"""\
+  By hand: get {url_of(source)}, unpack it, and
+  place its {release.ratings} and {release.titles} in {place},
+  or name their folder: data.path=/path/to/{source}"""
+
+
+def how_to_get(source: str) -> str:
+    """Return what to do for the files of a release."""
+    return f"""\
+  make data DATASETS=movielens MOVIELENS={source}
+  downloads it ({RELEASES[source].megabytes:g} MB) and checks it.
+{by_hand(source)}
+  The terms of GroupLens (README in the zip) forbid commercial use, and most forbid passing the data on.
+  Nothing of this is needed for data.source={MADE}"""

@@ -1,0 +1,1 @@
+"""Seven features of two correlated Gaussian factors."""

@@ -1,0 +1,63 @@
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+
+from sparseid.data.folds import fold_numbers
+from sparseid.data.movielens.datamodule import MovielensData
+from sparseid.data.movielens.prepare import prepared
+from sparseid.data.movielens.settings import absent_files, faults
+
+
+def ready(config, seeds=(0,)):
+    data = MovielensData(config, seeds, batch_size=4)
+    data.setup()
+    return data
+
+
+def test_a_fold_is_held_out(settings):
+    config = settings(min_positives=2, fold=1)
+    matrix, data = prepared(config).matrix, ready(config, [0, 1])
+    held_out = fold_numbers(len(matrix), 2) == 1
+    assert torch.equal(data.test[1], torch.from_numpy(matrix[held_out]).float())
+    assert torch.equal(data.train[0], torch.from_numpy(matrix[~held_out]).float())
+    assert data.likelihood == "multinomial"
+    assert not data.row_normalised
+    assert (data.features, len(data.feature_names)) == (5, 5)
+    np.testing.assert_allclose(data.column_sd[0], matrix.std(axis=0), rtol=1e-5)
+    assert "not MovieLens" in data.note
+
+
+def test_files_are_told_of(settings, write):
+    data = ready(settings(source="ml-100k", path=str(write("ml-100k"))))
+    assert len(data.files) == 2
+    assert any("u.data (SHA-256" in remark for remark in data.remarks)
+    assert data.note == "ml-100k, where the paper has ml-25m"
+    assert ready(settings(source="ml-25m", path=str(write("ml-25m")))).note == ""
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"source": "netflix"}, "data.source"),
+        ({"path": "/somewhere"}, "data.path"),
+        ({"movies": 1}, "data.movies"),
+        ({"min_positives": 0}, "data.min_positives"),
+        ({"min_rating": float("nan")}, "data.min_rating"),
+        ({"fold": 2}, "data.fold"),
+        ({"fold": -1}, "data.fold"),
+    ],
+)
+def test_impossible_settings(settings, changes, key):
+    assert [keys[0] for keys, _ in faults(settings(**changes))] == [key]
+    assert list(faults(settings())) == []
+
+
+def test_files_are_looked_at_before_a_run(settings, write):
+    config = settings(source="ml-1m", path=str(write("ml-1m")))
+    assert list(absent_files(config)) == []
+    assert list(absent_files(settings())) == []
+    ((keys, text),) = absent_files(dataclasses.replace(config, path="/nowhere"))
+    assert "data.path" in keys
+    assert "/nowhere/ratings.dat is not there" in text

@@ -1,0 +1,164 @@
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sparseid.data.movielens.prepare import positives, prepared
+from sparseid.errors import InputError
+
+SOURCES = ["ml-25m", "ml-latest-small", "ml-1m", "ml-100k"]
+
+
+def table(rows):
+    return pd.DataFrame(rows, columns=["userId", "movieId", "rating"])
+
+
+def by_hand(rows, config):
+    """The steps one by one, as section 2.2 of the specification has them."""
+    good = [(u, m) for u, m, r in rows if r >= config.min_rating]
+    per_user = Counter(u for u, _ in good)
+    good = [(u, m) for u, m in good if per_user[u] >= config.min_positives]
+    per_movie = Counter(m for _, m in good)
+    movies = sorted(sorted(per_movie, key=lambda m: (-per_movie[m], m))[: config.movies])
+    users = sorted({u for u, m in good if m in movies})
+    return [[int((u, m) in set(good)) for m in movies] for u in users], movies
+
+
+def test_steps_are_those_of_the_authors(settings, ratings):
+    config = settings()
+    matrix, movies = positives(table(ratings), config)
+    expected, expected_movies = by_hand(ratings, config)
+    assert movies == expected_movies
+    assert matrix.tolist() == expected
+    assert 5 < len(matrix) < 40
+    shuffled, _ = positives(table(ratings).sample(frac=1, random_state=0), config)
+    assert np.array_equal(shuffled, matrix)
+
+
+def test_known_matrix(settings):
+    rows = [
+        (1, 30, 5),
+        (1, 10, 4),
+        (1, 20, 3.5),
+        (2, 30, 4.5),
+        (2, 20, 4),
+        (3, 30, 5),
+        (3, 99, 1),
+        (4, 40, 4),
+        (4, 50, 4),
+    ]
+    matrix, movies = positives(table(rows), settings(min_positives=2, movies=2))
+    assert movies == [10, 30]  # of 10, 20, 40 and 50, each liked once, the lowest; user 3 has one positive rating only
+    assert matrix.tolist() == [[1, 1], [0, 1]]  # user 4 likes neither
+
+
+def test_a_sample_of_users_is_that_of_the_old_generator(settings, ratings):
+    whole, _ = positives(table(ratings), settings())
+    some, _ = positives(table(ratings), settings(users=6))
+    chosen = np.random.RandomState(42).choice(len(whole), 6, replace=False)
+    assert np.array_equal(some, whole[chosen])
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_release_gives_the_same(settings, write, ratings, source):
+    config = settings(source=source, path=str(write(source)))
+    expected, movies = positives(table(ratings), config)
+    for _ in range(2):  # from the files, then from what was kept
+        found = prepared(config)
+        assert np.array_equal(found.matrix, expected)
+        assert found.titles.tolist() == [f"Película {m // 10}, The (199{m // 10})" for m in movies]
+        assert found.remark == ""
+
+
+def test_what_was_kept_is_not_used_for_another_file_or_setting(settings, write, ratings):
+    config = settings(source="ml-1m", path=str(write("ml-1m")))
+    first = prepared(config).matrix
+    assert prepared(settings(source="ml-1m", path=config.path, movies=4)).matrix.shape[1] == 4
+    write("ml-1m", rows=ratings[10:])
+    assert not np.array_equal(prepared(config).matrix, first)
+
+
+def test_titles_that_are_not_utf8_are_read_and_told_of(settings, write):
+    found = prepared(settings(source="ml-25m", path=str(write("ml-25m", encoding="latin-1"))))
+    assert found.titles[0] == "Película 0, The (1990)"
+    assert "movies.csv is not UTF-8: its titles were read as Latin-1" in found.remark
+
+
+def refused(config):
+    with pytest.raises(InputError) as caught:
+        prepared(config)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "old", "new", "said"),
+    [
+        ("ml-25m", ",", ";", "no column userId and no column movieId and no column rating in the first line, 'userId;"),
+        ("ml-25m", "rating,", "stars,", "no column rating in the first line"),
+        ("ml-1m", "::", ",", "1 fields in the first line"),
+        ("ml-1m", "::", "\t", "separated by '::'"),
+        ("ml-100k", "\t", " ", "separated by tabulators"),
+        (
+            "ml-25m",
+            ",3.0,",
+            ",three,",
+            "a line is not userId, movieId, rating, timestamp, separated by commas in numbers",
+        ),
+        ("ml-25m", ",3.0,", ",30,", "ratings are not between 0.5 and 5.0"),
+        ("ml-25m", ",3.0,", ",,", "ratings are not between 0.5 and 5.0"),
+    ],
+)
+def test_ratings_in_another_form_are_refused(settings, write, source, old, new, said):
+    path = write(source) / {"ml-25m": "ratings.csv", "ml-1m": "ratings.dat", "ml-100k": "u.data"}[source]
+    path.write_text(path.read_text().replace(old, new))
+    assert said in refused(settings(source=source, path=str(path.parent)))
+
+
+def test_a_pair_that_occurs_twice_is_named(settings, write, ratings):
+    path = write("ml-100k", rows=[*ratings, ratings[3]])
+    user, movie, _ = ratings[3]
+    message = refused(settings(source="ml-100k", path=str(path)))
+    assert f"1 pairs of user and film occur more than once, the first is user {user} and film {movie}" in message
+
+
+def test_users_below_the_threshold_only(settings, write):
+    message = refused(settings(source="ml-1m", path=str(write("ml-1m")), min_positives=20))
+    assert "no user has 20 ratings of 4 or more, the most is" in message
+    assert "lower data.min_positives" in message
+
+
+def test_too_few_films(settings, write):
+    message = refused(settings(source="ml-1m", path=str(write("ml-1m")), movies=300))
+    assert "rated 9 films well, fewer than data.movies=300: lower it" in message
+
+
+def test_an_empty_file(settings, write):
+    assert "holds no rating" in refused(settings(source="ml-25m", path=str(write("ml-25m", rows=[]))))
+
+
+def test_titles_in_another_form_are_refused(settings, write):
+    folder = write("ml-1m")
+    (folder / "movies.dat").write_text("movieId\ttitle\n")
+    assert "movies.dat: 1 fields in the first line" in refused(settings(source="ml-1m", path=str(folder)))
+    folder = write("ml-1m", titles={7: "One"})
+    assert "has no title of film 17 (4 are missing)" in refused(settings(source="ml-1m", path=str(folder)))
+
+
+def test_files_that_are_not_there(settings, tmp_path):
+    message = refused(settings(source="ml-25m"))
+    for words in (
+        f"{tmp_path}/data/movielens/ml-25m/ratings.csv is not there",
+        "make data DATASETS=movielens MOVIELENS=ml-25m",
+        "data.source=latent_factors",
+        "files.grouplens.org/datasets/movielens/ml-25m.zip",
+    ):
+        assert words in message
+
+
+def test_made_ratings_follow_their_genres(settings):
+    found = prepared(settings(min_positives=2, movies=12, made=settings().made))
+    assert found.matrix.shape[1] == 12
+    assert found.titles[0].startswith("Film ")
+    assert "genre" in found.titles[0]
+    assert np.array_equal(found.matrix, prepared(settings(min_positives=2, movies=12)).matrix)

@@ -1,0 +1,183 @@
+"""Downloads from a server of our own: whole, broken off, resumed, wrong, by several processes at once."""
+
+import hashlib
+import io
+import subprocess
+import sys
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from sparseid.data.download import CHUNK, TRIES, download, unpack
+from sparseid.data.movielens.sources import fetch
+from sparseid.errors import InputError
+
+CONTENT = bytes(range(256)) * 20000
+MD5 = hashlib.md5(CONTENT).hexdigest()
+
+
+class Server(ThreadingHTTPServer):
+    """Serves one file; breaks the first `breaks` connections off half-way; knows ranges unless told otherwise."""
+
+    def __init__(self, content=CONTENT, breaks=0, ranges=True):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.content, self.breaks, self.ranges, self.asked = content, breaks, ranges, []
+        self.url = f"http://127.0.0.1:{self.server_port}/file.zip"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        server, asked = self.server, self.headers.get("Range")
+        server.asked.append(asked)
+        if self.path != "/file.zip":
+            self.send_error(404)
+            return
+        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and server.ranges else 0
+        if start >= len(server.content):
+            self.send_error(416)
+            return
+        body = server.content[start:]
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if server.breaks:
+            server.breaks -= 1
+            body = body[: len(body) // 2]
+        self.wfile.write(body)
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    def start(**options):
+        servers.append(Server(**options))
+        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def left(folder):
+    return sorted(path.name for path in folder.iterdir() if not path.name.endswith(".lock"))
+
+
+@pytest.mark.parametrize("md5", [MD5, None])
+def test_a_file_is_downloaded_once(serve, tmp_path, md5):
+    server, path = serve(), tmp_path / "deep" / "file.zip"
+    for _ in range(2):
+        assert download(server.url, path, md5, "by hand").read_bytes() == CONTENT
+    assert server.asked == [None]
+    assert left(path.parent) == ["file.zip"]
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_a_connection_that_breaks_is_gone_on_with(serve, tmp_path, ranges):
+    server, path = serve(breaks=1, ranges=ranges), tmp_path / "file.zip"
+    assert download(server.url, path, MD5, "by hand").read_bytes() == CONTENT
+    first, second = server.asked
+    assert first is None
+    assert len(CONTENT) // 2 - CHUNK < int(second.removeprefix("bytes=").rstrip("-")) <= len(CONTENT) // 2
+    assert left(tmp_path) == ["file.zip"]
+
+
+def test_a_truncated_download_is_no_file_and_the_next_command_goes_on(serve, tmp_path):
+    server, path = serve(breaks=TRIES), tmp_path / "file.zip"
+    with pytest.raises(InputError, match=r"cannot be downloaded[\s\S]*place it by hand"):
+        download(server.url, path, MD5, "place it by hand")
+    assert left(tmp_path) == [".file.zip.part"]
+    assert download(server.url, path, MD5, "").read_bytes() == CONTENT
+    assert left(tmp_path) == ["file.zip"]
+
+
+def test_a_file_with_another_checksum_is_refused(serve, tmp_path):
+    server = serve(content=CONTENT[:-1] + b"x")
+    with pytest.raises(InputError, match=f"not the file with the MD5 checksum {MD5}\nby hand"):
+        download(server.url, tmp_path / "file.zip", MD5, "by hand")
+    assert left(tmp_path) == []
+
+
+def test_a_part_of_another_file_is_begun_anew(serve, tmp_path):
+    server = serve()
+    (tmp_path / ".file.zip.part").write_bytes(CONTENT + b"more")
+    assert download(server.url, tmp_path / "file.zip", MD5, "").read_bytes() == CONTENT
+
+
+def test_a_dead_address_says_what_to_do(serve, tmp_path):
+    server = serve()
+    with pytest.raises(InputError, match=r"404[\s\S]*by hand"):
+        download(server.url.replace("file.zip", "gone"), tmp_path / "file.zip", MD5, "by hand")
+    assert len(server.asked) == 1
+    server.shutdown()
+    server.server_close()
+    with pytest.raises(InputError, match="by hand"):
+        download(server.url, tmp_path / "file.zip", MD5, "by hand")
+
+
+ASKER = """
+import sys
+from pathlib import Path
+from sparseid.data.download import download
+print(len(download(sys.argv[1], Path(sys.argv[2]), sys.argv[3], "").read_bytes()))
+"""
+
+
+def test_several_processes_download_once(serve, tmp_path):
+    server = serve()
+    command = [sys.executable, "-c", ASKER, server.url, str(tmp_path / "file.zip"), MD5]
+    asked = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [process.communicate(timeout=60)[0] for process in asked] == [f"{len(CONTENT)}\n"] * 3
+    assert server.asked == [None]
+
+
+def zipped(**members):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(f"folder/{name}", text)
+    return content.getvalue()
+
+
+def test_members_are_unpacked(tmp_path):
+    archive = tmp_path / "a.zip"
+    archive.write_bytes(zipped(one="1", two="2"))
+    unpack(archive, {"folder/one": tmp_path / "there" / "one"})
+    assert (tmp_path / "there" / "one").read_text() == "1"
+    assert left(tmp_path / "there") == ["one"]
+
+
+def test_a_release_of_movielens_is_downloaded_unpacked_and_then_there(serve, tmp_path, monkeypatch):
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path))
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name in ("ratings.csv", "movies.csv", "README.txt", "tags.csv"):
+            archive.writestr(f"ml-latest-small/{name}", name)
+    server = serve(content=content.getvalue())
+    for _ in range(2):
+        folder = fetch("ml-latest-small", server.url)
+        assert folder == tmp_path / "movielens" / "ml-latest-small"
+        assert left(folder) == ["README.txt", "movies.csv", "ratings.csv"]
+        assert (folder / "ratings.csv").read_text() == "ratings.csv"
+    assert len(server.asked) == 1
+    with pytest.raises(InputError, match=r"6b51fb2759a8657d3bfcbfc42b592ada\n *By hand: get https://files.grouplens"):
+        fetch("ml-25m", server.url)
+    assert not (tmp_path / "movielens" / "ml-25m").exists()
+
+
+def test_damaged_archives_are_deleted(tmp_path):
+    whole = zipped(one="A" * 1000)
+    for content in (whole[:-30], whole.replace(b"AAA", b"AAB", 1), zipped(two="2")):
+        archive = tmp_path / "a.zip"
+        archive.write_bytes(content)
+        with pytest.raises(InputError, match="was no whole zip file and is deleted"):
+            unpack(archive, {"folder/one": tmp_path / "one"})
+        assert not archive.exists()
+        assert not (tmp_path / "one").exists()
