@@ -1,0 +1,152 @@
+"""What is measured of a trained stack: reconstruction, disentanglement, recovered support, predicted classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from sparseid.measurements import Measurement
+from sparseid.metrics.classification import cross_validated_accuracy
+from sparseid.metrics.dci import dci
+from sparseid.metrics.ranking import log_loss, ndcg_at, recall_at
+from sparseid.metrics.support import support_recovery
+
+PUBLISHED_ROWS = 16
+"""Train and test samples of the published DCI."""
+UNITS = {
+    "mse": "squared data unit",
+    "log_loss": "nat",
+    "recall_at_5": "fraction",
+    "ndcg_at_10": "fraction",
+    "objective": "",
+    "dci": "score in [0,1]",
+    "dci_all_rows": "score in [0,1]",
+    "completeness_all_rows": "score in [0,1]",
+    "selector_mse": "",
+    "selector_hamming": "entries",
+    "accuracy": "fraction",
+}
+
+Values = NDArray[np.floating]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluated:
+    """A stack's codes and scores; the leading axis is that of the seeds.
+
+    Attributes
+    ----------
+    seeds
+        One per member.
+    objective
+        (members,) on the training samples.
+    scores
+        Metric -> (members, test samples), see :func:`scores_of`.
+    codes
+        (members, test samples, latents)
+    train_codes
+        (members, training samples, latents); None where no truth is known.
+    truth
+        (members, samples, factors) of training and test samples, if it is known.
+    support
+        (features, factors) of the truth.
+    labels
+        (test samples,) classes, where there are any.
+    loadings
+        What says which features a latent is about; `selector` (members, features, latents) among them, if any.
+    feature_names
+        One per feature, if they have names.
+    """
+
+    seeds: Sequence[int]
+    objective: Values
+    scores: dict[str, Values]
+    codes: Values
+    train_codes: Values | None
+    truth: tuple[Values, ...] | None
+    support: Values | None
+    labels: NDArray | None
+    loadings: dict[str, Values]
+    feature_names: list[str] | None
+
+
+def scores_of(outputs: Tensor, inputs: Tensor, gaussian: bool) -> dict[str, Tensor]:
+    """Return the scores (members, samples) of every sample, of reconstructions and inputs (members, samples, features).
+
+    Gaussian features: `mse`, the mean over features. Counts: `log_loss`, `recall_at_5` and `ndcg_at_10` of
+    probabilities. No item is held out: the input row is what is reconstructed.
+    """
+    if gaussian:
+        return {"mse": (outputs - inputs).square().mean(dim=-1)}
+    return {
+        "log_loss": log_loss(outputs, inputs),
+        "recall_at_5": recall_at(outputs, inputs, 5),
+        "ndcg_at_10": ndcg_at(outputs, inputs, 10),
+    }
+
+
+def measure(evaluated: Evaluated) -> list[Measurement]:
+    """Return the measurements of every member; undefined for one whose codes or scores are not finite.
+
+    The means of `scores_of`; `objective`; `dci` from the 16 samples of the published evaluation, `dci_all_rows` and
+    `completeness_all_rows` from all; `selector_mse` and `selector_hamming` on the test samples; `accuracy` of the
+    classes. What needs a truth or classes that are not known is left out.
+    """
+    found = []
+    for member, seed in enumerate(evaluated.seeds):
+        sound = np.isfinite(evaluated.codes[member]).all() and np.isfinite(evaluated.objective[member])
+        for metric, value, n in _of_member(evaluated, member):
+            known = bool(sound and np.isfinite(value))
+            found.append(Measurement(metric, float(value) if known else None, UNITS[metric], n, {}, seed))
+    return found
+
+
+def _of_member(evaluated: Evaluated, member: int) -> Iterator[tuple[str, float, int]]:
+    """Yield metric, value and samples behind it."""
+    for name, rows in evaluated.scores.items():
+        undefined = np.isnan(rows[member]) & (name in ("recall_at_5", "ndcg_at_10"))  # rows without positives
+        defined = rows[member][~undefined]
+        yield name, defined.mean() if len(defined) else np.nan, len(defined)
+    codes, seed = evaluated.codes[member], evaluated.seeds[member]
+    samples = len(codes)
+    yield "objective", evaluated.objective[member], samples
+    if evaluated.truth is not None and evaluated.train_codes is not None and evaluated.support is not None:
+        train, test = (factors[member] for factors in evaluated.truth)
+        few = dci(evaluated.train_codes[member], train, codes, test, PUBLISHED_ROWS, seed)
+        yield "dci", few.disentanglement, min(PUBLISHED_ROWS, samples)
+        every = dci(evaluated.train_codes[member], train, codes, test, None, seed)
+        yield "dci_all_rows", every.disentanglement, samples
+        yield "completeness_all_rows", every.completeness, samples
+        if "selector" in evaluated.loadings:
+            probability = evaluated.loadings.get("slab_probability")
+            found = support_recovery(
+                evaluated.loadings["selector"][member],
+                codes,
+                test,
+                evaluated.support,
+                None if probability is None else probability[member],
+            )
+            yield "selector_mse", found.mse, samples
+            yield "selector_hamming", found.hamming, samples
+    if evaluated.labels is not None:
+        yield "accuracy", cross_validated_accuracy(codes, evaluated.labels[:samples], seed=seed), samples
+
+
+def arrays_of(evaluated: Evaluated) -> dict[str, NDArray]:
+    """Return what pictures and topics are made from.
+
+    The loadings of all members; `codes` of the test samples of the first one, with their `labels` or true `factors`
+    where there are any; `feature_names`.
+    """
+    arrays: dict[str, NDArray] = {**evaluated.loadings, "codes": evaluated.codes[0]}
+    if evaluated.labels is not None:
+        arrays["labels"] = np.asarray(evaluated.labels, dtype=np.str_)
+    if evaluated.truth is not None:
+        arrays["factors"] = evaluated.truth[1][0]
+    if evaluated.feature_names is not None:
+        arrays["feature_names"] = np.asarray(evaluated.feature_names, dtype=np.str_)
+    return arrays

@@ -1,0 +1,160 @@
+"""The decoder of the Sparse VAE for a stack: feature j sees the latents times row j of a selector matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from sparseid.stacking.layers import StackedLinear
+from sparseid.stacking.parts import parts
+
+KEPT = {"cpu": 2**25, "cuda": 2**30}
+"""Floats of activations that are kept for the backward pass; where there are more, they are computed again."""
+
+threshold_backward = torch.ops.aten.threshold_backward  # several times faster than a mask made by comparison
+
+
+class MaskedDecoder(nn.Module):
+    """Decodes feature j from w_j * z: a perceptron of two layers that all features share, and a linear head for each.
+
+    Parameters
+    ----------
+    latents, hidden, features
+        Sizes of z, of the two layers and of the output.
+    generators
+        One per member, from which its initial values are drawn: standard normal selectors, and layers as
+        `torch.nn.Linear` draws them.
+
+    Attributes
+    ----------
+    selector
+        (members, features, latents) W.
+    """
+
+    def __init__(self, latents: int, hidden: int, features: int, generators: Sequence[torch.Generator]) -> None:
+        super().__init__()
+        drawn = [torch.randn(features, latents, generator=generator) for generator in generators]
+        self.selector = nn.Parameter(torch.stack(drawn))
+        self.first = StackedLinear(latents, hidden, generators, bias=False)
+        self.second = StackedLinear(hidden, hidden, generators)
+        self.heads = StackedLinear(hidden, features, generators)  # column j is the head of feature j
+
+    def forward(self, latents: Tensor, features: Tensor | None = None) -> Tensor:
+        """Map latents (members, batch, latents) to (members, batch, features): of all of them, or of those named."""
+        assert self.second.bias is not None
+        assert self.heads.bias is not None
+        chosen = slice(None) if features is None else features
+        return masked_decode(
+            latents,
+            self.selector[:, chosen],
+            self.first.weight,
+            self.second.weight,
+            self.second.bias,
+            self.heads.weight[..., chosen],
+            self.heads.bias[..., chosen],
+        )
+
+
+def masked_decode(
+    latents: Tensor,
+    selector: Tensor,
+    first: Tensor,
+    second: Tensor,
+    bias: Tensor,
+    heads: Tensor,
+    head_bias: Tensor,
+) -> Tensor:
+    """Return (members, batch, features) head_j . relu(relu((w_j * z) first) second + bias) + head_bias_j for every j.
+
+    A few features at a time, so that what is worked on stays in the cache; many activations are not kept for the
+    backward pass but computed again, so that memory does not grow with the features.
+
+    Parameters
+    ----------
+    latents
+        (members, batch, latents)
+    selector
+        (members, features, latents)
+    first, second
+        (members, latents, hidden) and (members, hidden, hidden).
+    bias
+        (members, 1, hidden)
+    heads, head_bias
+        (members, hidden, features) and (members, 1, features).
+    """
+    return _MaskedDecode.apply(latents, selector, first, second, bias, heads, head_bias)
+
+
+class _Hidden(NamedTuple):
+    """The two layers for some members and features: both (members, hidden, features x batch).
+
+    The batch comes last: all products then run along it, whatever the number of hidden units.
+    """
+
+    first: Tensor
+    second: Tensor
+
+
+def _maps(selector: Tensor, first: Tensor) -> Tensor:
+    """Return (members, hidden x features, latents) the first layer's map of every feature, w_j taken into it.
+
+    `first` is (members, hidden, latents), contiguous.
+    """
+    return (first[:, :, None] * selector[:, None]).view(len(first), -1, first.shape[2])
+
+
+def _hidden(latents: Tensor, maps: Tensor, second: Tensor, bias: Tensor) -> _Hidden:
+    """Return the activations; `latents` is (members, latents, batch)."""
+    members, hidden = second.shape[:2]
+    one = torch.bmm(maps, latents).view(members, hidden, -1).relu_()
+    return _Hidden(one, torch.baddbmm(bias.mT, second.mT, one).relu_())
+
+
+class _MaskedDecode(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, *inputs: Tensor) -> Tensor:
+        latents, selector, first, second, bias, heads, head_bias = inputs
+        (members, batch, _), (features, hidden) = latents.shape, (selector.shape[1], second.shape[1])
+        ctx.parts = list(parts(members, features, hidden * batch, latents.device))
+        keep = any(ctx.needs_input_grad) and 2 * members * features * batch * hidden <= KEPT.get(
+            latents.device.type, KEPT["cuda"]
+        )
+        ctx.kept = []
+        columns, first = latents.mT.contiguous(), first.mT.contiguous()
+        outputs = latents.new_empty(members, features, batch)
+        for m, f in ctx.parts:
+            layers = _hidden(columns[m], _maps(selector[m, f], first[m]), second[m], bias[m])
+            four = layers.second.view(len(columns[m]), hidden, -1, batch)
+            outputs[m, f] = torch.einsum("mdf,mdfb->mfb", heads[m, :, f], four)
+            ctx.kept.append(layers if keep else None)
+        ctx.save_for_backward(*inputs)
+        return outputs.mT + head_bias
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, ...]:
+        latents, selector, first, second, bias, heads, _ = ctx.saved_tensors
+        batch, hidden = latents.shape[1], second.shape[1]
+        columns, first = latents.mT.contiguous(), first.mT.contiguous()
+        slopes = upstream[0].mT.contiguous()  # (members, features, batch)
+        g_latents, g_first, g_second, g_bias = (torch.zeros_like(t) for t in (latents, first, second, bias))
+        g_selector, g_heads = torch.empty_like(selector), torch.empty_like(heads)
+        for (m, f), layers in zip(ctx.parts, ctx.kept, strict=True):
+            maps = _maps(selector[m, f], first[m])
+            one, two = layers or _hidden(columns[m], maps, second[m], bias[m])
+            shape = len(one), hidden, -1, batch
+            g_heads[m, :, f] = torch.einsum("mfb,mdfb->mdf", slopes[m, f], two.view(shape))
+            inner = (slopes[m, f][:, None] * heads[m, :, f, None]).reshape(two.shape)
+            inner = threshold_backward(inner, two, 0)
+            g_second[m] += one @ inner.mT
+            g_bias[m] += inner.sum(dim=2)[:, None]
+            inner = threshold_backward(second[m] @ inner, one, 0).view(len(one), -1, batch)
+            g_latents[m] += inner.mT @ maps
+            of_maps = (inner @ latents[m]).view(len(one), hidden, -1, latents.shape[2])
+            g_selector[m, f] = (of_maps * first[m, :, None]).sum(dim=1)
+            g_first[m] += (of_maps * selector[m, None, f]).sum(dim=2)
+        return g_latents, g_selector, g_first.mT, g_second, g_bias, g_heads, slopes.sum(dim=2)[:, None]

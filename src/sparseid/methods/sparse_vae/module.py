@@ -1,0 +1,199 @@
+"""The Sparse VAE and its baselines as a LightningModule: wires a model, its noise and the metrics for a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from pytorch_lightning import LightningModule
+from torch import Tensor
+
+from sparseid.data.batch import FeatureBatch
+from sparseid.errors import InputError
+from sparseid.measurements import Evaluation, Measurement
+from sparseid.methods.sparse_vae.evaluation import Evaluated, arrays_of, measure, scores_of
+from sparseid.methods.sparse_vae.model import VAE, Given, LatentModel, SparseVAE
+from sparseid.methods.sparse_vae.networks import Noise, StepNoise, drawn, restart_generators
+from sparseid.methods.sparse_vae.nmf import Factorisation
+from sparseid.methods.sparse_vae.oi_vae import OIVAE
+from sparseid.methods.sparse_vae.vsc import VSC
+from sparseid.stacking.members import sum_of_members
+from sparseid.streams import FIXED
+
+if TYPE_CHECKING:
+    from sparseid.config.schema import RunConfig
+    from sparseid.config.sparse_vae import SparseVAEConfig
+    from sparseid.data.feature_matrix import FeatureData
+
+MODELS: dict[str, Callable[..., LatentModel]] = {
+    "sparse_vae": SparseVAE,
+    "vae": VAE,
+    "vsc": VSC,
+    "oi_vae": OIVAE,
+    "nmf": Factorisation,
+}
+GAUSSIAN_ONLY = ("oi_vae", "nmf")
+"""Models without a likelihood of counts."""
+CHUNK = 512
+"""Samples of a member that are encoded at a time after training."""
+
+
+class SparseVAEModule(LightningModule):
+    """A stack of models, for each seed as many as there are restarts.
+
+    The restarts of a seed differ in initial values and noise; that with the lowest objective on all training samples
+    is measured.
+
+    Parameters
+    ----------
+    method
+        The model.
+    data
+        Its seeds, sizes and likelihood.
+    steps
+        Optimiser steps of the run.
+
+    Attributes
+    ----------
+    milestone
+        Always None: the last weights are tested.
+    progress_note
+        Always empty: there is no validation.
+    measurements, arrays
+        Results of the last test.
+
+    Raises
+    ------
+    InputError
+        If the model has no likelihood for the data.
+    """
+
+    def __init__(self, method: SparseVAEConfig, data: FeatureData, steps: int) -> None:
+        super().__init__()
+        if method.model in GAUSSIAN_ONLY and data.likelihood != "gaussian":
+            text = f"{method.model} has no likelihood of counts: pick another method.model for these data"
+            raise InputError(text, ("method.model",))
+        self.method, self.seeds = method, data.seeds
+        self.given = Given(data.features, data.likelihood == "gaussian", data.row_normalised, data.batch_size, steps)
+        init = restart_generators(data.seeds, method.restarts, "init")
+        self.model = MODELS[method.model](method, self.given, init)
+        self.noise = StepNoise(data.seeds, method.restarts, data.batch_size, method.latents)
+        self.milestone: str | None = None
+        self.progress_note = ""
+        self.measurements: list[Measurement] = []
+        self.arrays: dict[str, np.ndarray] = {}
+
+    @classmethod
+    def from_config(cls, cfg: RunConfig, data: Any) -> SparseVAEModule:
+        """Build the module of a run for its data module."""
+        return cls(cfg.method, data, cfg.trainer.max_samples // cfg.trainer.batch_size)
+
+    @property
+    def data(self) -> FeatureData:
+        """The data module of the run."""
+        return self.trainer.datamodule  # type: ignore[attr-defined]
+
+    # training
+
+    def setup(self, stage: str) -> None:
+        """Before training take what comes from the data."""
+        if stage == "fit":
+            self.model.prepare(self._restarted(self.data.train), self._restarted(self.data.column_sd))
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        """Adam at a constant learning rate; the authors' two optimisers are one, Adam moves each number by itself."""
+        return torch.optim.Adam(self.model.trained(), lr=self.method.lr, fused=True)
+
+    def training_step(self, batch: FeatureBatch, batch_idx: int) -> Tensor:
+        """Return the members' objectives, summed over members."""
+        inputs, step = self._restarted(batch.inputs), self.global_step
+        if self.method.model == "nmf":
+            self.trainer.should_stop = True  # it is fitted already
+        noise = self.noise.at(step, inputs.shape[1], inputs.device)
+        return sum_of_members(self.model.terms(inputs, noise, step, self.chosen_features(step)).total)
+
+    def optimizer_step(self, epoch: int, batch_idx: int, optimizer: Any, optimizer_closure: Any = None) -> None:
+        """Make Adam's step, and the model's own updates after it."""
+        super().optimizer_step(epoch, batch_idx, optimizer, optimizer_closure)
+        self.model.after_step()
+
+    def chosen_features(self, step: int) -> Tensor | None:
+        """Return the features that a step reconstructs, the same for all members; None for all of them."""
+        if self.method.feature_share == 1:
+            return None
+        order = torch.randperm(self.given.features, generator=FIXED.torch("features", step))
+        return order[: max(1, round(self.method.feature_share * self.given.features))].to(self.device)
+
+    def _restarted(self, values: Tensor) -> Tensor:
+        """Return values (seeds, ...) once for each restart of each seed."""
+        restarts = self.method.restarts
+        return values if restarts == 1 else values.repeat_interleave(restarts, dim=0)
+
+    # evaluation
+
+    def evaluations(self, folder: Path) -> list[Evaluation]:
+        """Return the one test: of the last weights, on all test samples."""
+        return [Evaluation({}, folder / "checkpoints" / "last.ckpt", self.most_test_items)]
+
+    @property
+    def most_test_items(self) -> int:
+        """Test samples."""
+        return self.data.test_items
+
+    def on_test_start(self) -> None:
+        """Forget the last test; choose the restart of each seed."""
+        self.measurements, self.arrays = [], {}
+        self._objectives = self.objectives()
+        lowest = torch.where(torch.isfinite(self._objectives), self._objectives, torch.inf).argmin(dim=1)
+        self._chosen = torch.arange(len(self.seeds), device=self.device) * self.method.restarts + lowest
+        self._tested: list[tuple[Tensor, dict[str, Tensor]]] = []
+
+    @torch.no_grad()
+    def objectives(self) -> Tensor:
+        """Return (seeds, restarts) the objective on all training samples, with fresh noise."""
+        total: Tensor | float = 0.0
+        samples = self.data.train.shape[1]
+        for number, inputs in enumerate(self._restarted(self.data.train).split(CHUNK, dim=1)):
+            terms = self.model.terms(inputs, self.evaluation_noise("objective", number, inputs), self.given.steps)
+            total = total + inputs.shape[1] / samples * (terms.reconstruction + terms.divergence)
+        return (total + terms.sigma + terms.prior).view(len(self.seeds), -1)
+
+    def evaluation_noise(self, name: str, number: int, inputs: Tensor) -> Noise:
+        """Return the noise of the `number`-th part of the samples of an evaluation."""
+        streams = restart_generators(self.seeds, self.method.restarts, f"evaluation/{name}", number)
+        return drawn(streams, (inputs.shape[1], self.method.latents), inputs.device)
+
+    def test_step(self, batch: FeatureBatch, batch_idx: int) -> None:
+        """Keep codes and scores of the test samples."""
+        inputs = self._restarted(batch.inputs)
+        outputs = self.model.reconstruct(inputs, self.evaluation_noise("test", batch_idx, inputs))[self._chosen]
+        scores = scores_of(outputs, batch.inputs, self.given.gaussian)
+        self._tested.append((self.model.encode(inputs)[self._chosen], scores))
+
+    def on_test_epoch_end(self) -> None:
+        """Turn them into measurements of every seed."""
+        codes, scores = zip(*self._tested, strict=True)
+        self._tested = []
+        data = self.data
+        truth = data.truth
+        train = None
+        if truth is not None:
+            parts = self._restarted(data.train).split(CHUNK, dim=1)
+            train = torch.cat([self.model.encode(part)[self._chosen] for part in parts], dim=1)
+        evaluated = Evaluated(
+            seeds=self.seeds,
+            objective=self._objectives.flatten()[self._chosen].cpu().numpy(),
+            scores={name: torch.cat([part[name] for part in scores], dim=1).cpu().numpy() for name in scores[0]},
+            codes=torch.cat(codes, dim=1).cpu().numpy(),
+            train_codes=None if train is None else train.cpu().numpy(),
+            truth=None if truth is None else tuple(part.cpu().numpy() for part in (truth.train, truth.test)),
+            support=None if truth is None else truth.support.cpu().numpy(),
+            labels=data.labels,
+            loadings={name: values[self._chosen].cpu().numpy() for name, values in self.model.loadings().items()},
+            feature_names=data.feature_names,
+        )
+        self.measurements = measure(evaluated)
+        self.arrays = arrays_of(evaluated)

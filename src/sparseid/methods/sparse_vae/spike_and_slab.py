@@ -1,0 +1,65 @@
+"""The spike-and-slab lasso prior of the selector matrix (Rockova and George 2018), each column with its own share.
+
+A selector w_jk comes with probability eta_k from the slab, a Laplace distribution of rate lambda_1, and else from the
+spike of rate lambda_0, much narrower; eta_k is Beta(a, b).
+"""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor
+
+LEAST = 1e-10
+"""Takes the place of a share that would be negative (authors' code)."""
+
+
+def slab_probability(
+    selector: Tensor, share: Tensor, spike_rate: float, slab_rate: float, normalised: bool = False
+) -> Tensor:
+    """Return (members, features, latents) p*: the probability that a selector is the slab's, given its value (E step).
+
+    Parameters
+    ----------
+    selector
+        (members, features, latents) W.
+    share
+        (members, latents) eta.
+    spike_rate, slab_rate
+        lambda_0 and lambda_1.
+    normalised
+        Whether the two densities are normalised, as the paper writes them. The authors' code leaves their factors
+        lambda_0 and lambda_1 out, which favours the slab.
+
+    Examples
+    --------
+    >>> w, share = torch.tensor([[[0.0], [1.0]]]), torch.tensor([[0.5]])
+    >>> slab_probability(w, share, spike_rate=10, slab_rate=1).flatten().tolist()
+    [0.5, 0.9998766183853149]
+    """
+    odds = share.logit()[:, None] + (spike_rate - slab_rate) * selector.abs()
+    return (odds + math.log(slab_rate / spike_rate) if normalised else odds).sigmoid()
+
+
+def slab_share(probability: Tensor, a: float, b: float) -> Tensor:
+    """Return (members, latents) eta: the most probable share of the slab in each column (M step).
+
+    (sum_j p*_jk + a - 1) / (a + b + features - 2)
+
+    Parameters
+    ----------
+    probability
+        (members, features, latents) p*.
+    a, b
+        Of the Beta prior.
+    """
+    features = probability.shape[1]
+    return ((probability.sum(dim=1) + a - 1) / (a + b + features - 2)).clamp(min=LEAST)
+
+
+def selector_penalty(
+    selector: Tensor, probability: Tensor, spike_rate: float, slab_rate: float, batch_size: int
+) -> Tensor:
+    """Return (members,) sum_jk (lambda_1 p*_jk + lambda_0 (1 - p*_jk)) |w_jk| / B, B the configured batch size."""
+    rates = spike_rate + (slab_rate - spike_rate) * probability
+    return (rates * selector.abs()).sum(dim=(1, 2)) / batch_size
