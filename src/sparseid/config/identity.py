@@ -16,6 +16,7 @@ from sparseid.config.peerread import PeerreadConfig, PeerreadShiftConfig
 from sparseid.config.regcl import RegCLConfig
 from sparseid.config.schema import RunConfig, SparlingConfig, TBRConfig, TreeSimulationConfig
 from sparseid.config.seven_features import SevenFeaturesConfig
+from sparseid.config.sparse_vae import SparseVAEConfig
 from sparseid.config.zeisel import ZeiselConfig
 
 HASH_LENGTH = 8
@@ -78,6 +79,8 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
     elif isinstance(cfg.method, TBRConfig):
         joint = cfg.method.estimator == "joint"
         keys["method"] = cfg.method.variant if joint else f"{cfg.method.variant}_{cfg.method.estimator}"
+    elif isinstance(cfg.method, SparseVAEConfig):
+        keys |= _sparse_vae_keys(cfg.method)
     else:
         keys["method"] = cfg.method.name
     if isinstance(cfg.method, RegCLConfig):
@@ -99,6 +102,20 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
     else:
         keys |= _feature_matrix_keys(cfg.data)
     return keys
+
+
+def _sparse_vae_keys(method: SparseVAEConfig) -> dict[str, str | int | float]:
+    """Return the method's row key; a recipe that is not the published one is part of its name."""
+    beta = {"beta": method.beta} if method.model == "vae" and method.beta != 1 else {}
+    recipe = {
+        "original": method.model == "vsc" and method.vsc.variant == "original",
+        "kl_sum": method.kl_reduction == "sum" and method.model in ("sparse_vae", "vae"),
+        "paper_prior": method.model == "sparse_vae" and method.prior.laplace_normaliser == "paper",
+        "warm_up": method.model == "sparse_vae" and method.prior.warm_up > 0,
+        "restarts": method.restarts > 1,
+    }
+    name = "beta_vae" if beta else method.model
+    return {"method": "_".join([name, *(part for part, holds in recipe.items() if holds)]), **beta}
 
 
 SHIFTS = {0.5: "high", 1.0: "medium", 3.0: "low"}

@@ -17,6 +17,7 @@ from sparseid.config.movielens import MovielensConfig
 from sparseid.config.peerread import PeerreadConfig, PeerreadShiftConfig
 from sparseid.config.regcl import RegCLConfig
 from sparseid.config.seven_features import SevenFeaturesConfig
+from sparseid.config.sparse_vae import SparseVAEConfig
 from sparseid.config.zeisel import ZeiselConfig
 
 SCHEMA_VERSION = 1
@@ -299,7 +300,7 @@ class RunConfig:
 
 
 GROUPS: dict[str, dict[str, type]] = {
-    "method": {"regcl": RegCLConfig, "sparling": SparlingConfig, "tbr": TBRConfig},
+    "method": {"regcl": RegCLConfig, "sparling": SparlingConfig, "sparse_vae": SparseVAEConfig, "tbr": TBRConfig},
     "data": {
         "arrays": ArraysConfig,
         "digit_circle": DigitCircleConfig,
@@ -318,7 +319,7 @@ GROUPS: dict[str, dict[str, type]] = {
 """Schema of every choice of every group; ``trainer`` and ``logger`` have one schema for all their choices."""
 
 
-STACKED = (RegCLConfig, TBRConfig)
+STACKED = (RegCLConfig, SparseVAEConfig, TBRConfig)
 """Methods that train several seeds as one stack."""
 
 FEATURE_MATRICES = (SevenFeaturesConfig, MovielensConfig, PeerreadConfig, PeerreadShiftConfig, ZeiselConfig)
@@ -327,6 +328,7 @@ FEATURE_MATRICES = (SevenFeaturesConfig, MovielensConfig, PeerreadConfig, Peerre
 FITTING: dict[type, tuple[type, ...]] = {
     RegCLConfig: (LatentWalkConfig, ArraysConfig),
     SparlingConfig: (DigitCircleConfig,),
+    SparseVAEConfig: FEATURE_MATRICES,
     TBRConfig: (TreeSimulationConfig, GtexConfig),
 }
 """The data sets that each method can be trained on."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
 
 from sparseid.config import data_sets
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
+from sparseid.config.problem import Problem, between, one_of
 from sparseid.config.regcl import RegCLConfig
 from sparseid.config.schema import (
     FITTING,
@@ -21,20 +20,14 @@ from sparseid.config.schema import (
     TrainerConfig,
     TreeSimulationConfig,
 )
+from sparseid.config.sparse_vae import SparseVAEConfig
+from sparseid.config.sparse_vae_check import sparse_vae_problems
 from sparseid.errors import InputError
 
 DEEPEST_TREE = 12
 """Arcs from the root to a leaf: the incidence matrix of a deeper tree would fill gigabytes."""
 FEWEST_SAMPLES = 4
 """Samples of an environment of which each of three splits gets one."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One thing that cannot work: the dotted keys that clash, and why, with what to do."""
-
-    keys: tuple[str, ...]
-    text: str
 
 
 def problems(run: RunConfig) -> list[Problem]:
@@ -59,28 +52,6 @@ def absent(run: RunConfig) -> list[Problem]:
     No part of `problems`: what a preset would run is planned and reported without them, too.
     """
     return [Problem(*fault) for fault in data_sets.absent_files(run.data)]
-
-
-def one_of(settings: Any, prefix: str, **allowed: tuple[Any, ...]) -> Iterator[Problem]:
-    """Yield the fields of `settings` whose value is not among the allowed ones."""
-    for name, values in allowed.items():
-        if getattr(settings, name) not in values:
-            yield Problem((f"{prefix}{name}",), f"{prefix}{name} must be {' or '.join(map(str, values))}")
-
-
-def between(
-    settings: Any, prefix: str, low: float, high: float, *names: str, open_ends: bool = False
-) -> Iterator[Problem]:
-    """Yield the fields of `settings` outside [low, high], or outside (low, high); NaN is always outside."""
-    for name in names:
-        value = getattr(settings, name)
-        if not (low < value < high if open_ends else low <= value <= high) or math.isinf(value):
-            bounds = (
-                f"at least {low}"
-                if high == math.inf and not open_ends
-                else f"{'strictly ' if open_ends else ''}between {low} and {high}"
-            )
-            yield Problem((f"{prefix}{name}",), f"{prefix}{name} must be {bounds}")
 
 
 def _root(run: RunConfig) -> Iterator[Problem]:
@@ -341,6 +312,7 @@ CHECKS: dict[type, Callable[[RunConfig], Iterator[Problem]]] = {
     LatentWalkConfig: _latent_walk,
     RegCLConfig: _regcl,
     SparlingConfig: _sparling,
+    SparseVAEConfig: sparse_vae_problems,
     TreeSimulationConfig: _tree_simulation,
     TBRConfig: _tbr,
 }

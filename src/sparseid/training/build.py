@@ -129,6 +129,12 @@ def _zeisel(cfg: RunConfig) -> pl.LightningDataModule:
     return ZeiselData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
 
 
+def _sparse_vae(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
+    from sparseid.methods.sparse_vae.module import SparseVAEModule
+
+    return SparseVAEModule.from_config(cfg, data)
+
+
 DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {
     "arrays": _arrays,
     "digit_circle": _digit_circle,
@@ -144,6 +150,7 @@ DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {
 METHODS: dict[str, Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]] = {
     "regcl": _regcl,
     "sparling": _sparling,
+    "sparse_vae": _sparse_vae,
     "tbr": _tbr,
 }
 
