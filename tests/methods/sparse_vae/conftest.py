@@ -7,6 +7,8 @@ import torch
 import yaml
 from omegaconf import OmegaConf
 
+from sparseid.config.schema import RunConfig, TrainerConfig
+from sparseid.config.seven_features import SevenFeaturesConfig
 from sparseid.config.sparse_vae import SparseVAEConfig
 from sparseid.methods.sparse_vae.model import VAE, Given, SparseVAE
 from sparseid.methods.sparse_vae.networks import Noise
@@ -124,3 +126,27 @@ def batch_of():
         return part("x"), Noise(part("eps"), uniform)
 
     return make
+
+
+@pytest.fixture
+def config(tmp_path):
+    """Return a run of 20 steps on seven features of two seeds, with changes like method.lr=0.1."""
+
+    def composed(*changes: str) -> RunConfig:
+        data = yaml.safe_load((PUBLISHED.parents[1] / "data" / "seven_features.yaml").read_text())
+        del data["defaults"]
+        groups = {
+            "method": OmegaConf.structured(SparseVAEConfig),
+            "data": OmegaConf.structured(SevenFeaturesConfig),
+            "trainer": OmegaConf.structured(TrainerConfig),
+        }
+        method = OmegaConf.to_container(OmegaConf.structured(method_config(hidden=8)))
+        trainer = {"max_samples": 640, "batch_size": 32, "threads": 1, "accelerator": "cpu"}
+        values = {"method": method, "data": data | {"samples": 120}, "trainer": trainer, "seeds": [0, 1]}
+        tree = OmegaConf.merge(groups, values, OmegaConf.from_dotlist(list(changes)))
+        parts = {name: OmegaConf.to_object(tree[name]) for name in groups}
+        return RunConfig(
+            "sparse_vae/test", "smoke", "sparse_vae", seeds=list(tree.seeds), outputs=str(tmp_path), **parts
+        )
+
+    return composed

@@ -104,7 +104,7 @@ def _maps(selector: Tensor, first: Tensor) -> Tensor:
 
     `first` is (members, hidden, latents), contiguous.
     """
-    return (first[:, :, None] * selector[:, None]).view(len(first), -1, first.shape[2])
+    return (first[:, :, None] * selector[:, None]).reshape(len(first), -1, first.shape[2])
 
 
 def _hidden(latents: Tensor, maps: Tensor, second: Tensor, bias: Tensor) -> _Hidden:
