@@ -5,6 +5,7 @@ from __future__ import annotations
 import generator
 import latent_walk
 import regcl
+import sparse_vae
 import stack
 import step
 import threshold
@@ -13,7 +14,7 @@ from timing import OUT
 
 def main() -> None:
     """Run them one after the other."""
-    for benchmark in (generator, threshold, step, stack, latent_walk, regcl):
+    for benchmark in (generator, threshold, step, stack, latent_walk, regcl, sparse_vae):
         benchmark.main()
     print(f"written to {OUT}/")
 
