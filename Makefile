@@ -44,7 +44,7 @@ reproduce-all: setup  ## make what is missing of every artefact, then the report
 report: setup  ## tables, figures and verdicts from whatever has finished, as outputs/report/index.html
 	@$(BIN)/python scripts/report.py
 
-data: setup  ## check data that you have placed, or say what to place where (DATASETS=gtex, GTEX_H5AD, TF_TARGETS, TF_LAYOUT)
+data: setup  ## download data, check what you have placed, or say what to place where (DATASETS="gtex movielens peerread zeisel")
 	@$(BIN)/python scripts/data.py $(or $(DATASETS),gtex)
 
 keep: setup  ## copy the rows of finished, clean runs at SCALE into the package, to be committed

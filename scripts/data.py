@@ -1,7 +1,7 @@
 """Download data and check it, or say what to place where (make data DATASETS="gtex movielens").
 
 movielens downloads the release that MOVIELENS names: ml-25m (the default, the paper's), ml-latest-small, ml-1m or
-ml-100k.
+ml-100k. zeisel downloads the paper's cells. peerread reads PEERREAD, your checkout of github.com/allenai/PeerRead.
 gtex reads GTEX_H5AD (the atlas), TF_TARGETS (the table of transcription factors) and TF_LAYOUT (the table's columns:
 htftarget, the default, or dorothea) from the environment: make data DATASETS=gtex GTEX_H5AD=/path/to/it
 """
@@ -62,7 +62,35 @@ def movielens() -> Iterator[str]:
     yield f"use: python run.py experiment=sparse_vae/table1 data.source={source}"
 
 
-DATASETS: dict[str, Callable[[], Iterator[str]]] = {"gtex": gtex, "movielens": movielens}
+def peerread() -> Iterator[str]:
+    """Check the checkout at $PEERREAD; where it is absent say how to get it."""
+    from sparseid.config.peerread import CorpusConfig
+    from sparseid.data.peerread.corpus import FOLDER, PAPERS_SECTIONS, abstracts
+
+    config = CorpusConfig(source=FOLDER, path=os.environ.get("PEERREAD") or "", sections=list(PAPERS_SECTIONS))
+    texts = abstracts(config)
+    yield f"{len(texts)} papers (11,778 in the paper's), {texts.count('')} of them without an abstract"
+    path = f" data.corpus.path={shlex.quote(config.path)}" if config.path else ""
+    yield f"use: python run.py experiment=sparse_vae/table2 data.corpus.source=folder{path}"
+
+
+def zeisel() -> Iterator[str]:
+    """Download the laboratory's file and read it."""
+    from sparseid.data.zeisel.reader import fetch, read_original
+
+    yield "zeisel: about 120 MB, if it is not there yet"
+    cells = read_original(path := fetch())
+    classes = ", ".join(f"{name} {(cells.classes == name).sum()}" for name in sorted(set(cells.classes)))
+    yield f"{path}: {len(cells.genes)} genes, {len(cells.classes)} cells: {classes}"
+    yield "use: python run.py experiment=sparse_vae/fig4 data.source=original"
+
+
+DATASETS: dict[str, Callable[[], Iterator[str]]] = {
+    "gtex": gtex,
+    "movielens": movielens,
+    "peerread": peerread,
+    "zeisel": zeisel,
+}
 
 
 def main() -> int:

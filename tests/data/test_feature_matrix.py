@@ -78,6 +78,13 @@ def test_spread_is_the_authors(shared_arrays, case):
     np.testing.assert_allclose(data.column_sd[0], arrays[f"{case}/sd"], rtol=1e-4)
 
 
+def test_members_can_share_the_test_samples_alone():
+    train, test = torch.randn(2, 10, 3), torch.randn(1, 6, 3)
+    data, copied = ready(Matrices(train, test)), ready(Matrices(train, test.repeat(2, 1, 1)))
+    assert torch.equal(data.test, copied.test)
+    assert torch.equal(data.column_sd, copied.column_sd)
+
+
 def test_without_held_out_samples_all_are_evaluated():
     train = torch.randn(1, 10, 3)
     data = ready(Matrices(train))

@@ -26,3 +26,6 @@ class ZeiselConfig:
     """Pearson correlation above which two genes count as correlated."""
     correlated_genes: int = MISSING
     """Genes correlated with fewer, themselves included, are left out."""
+    noise_exponent: float = MISSING
+    noise_floor: float = MISSING
+    """Of the curve log2(mean^exponent + floor) that a gene's log2 coefficient of variation is compared with."""

@@ -203,5 +203,7 @@ def rows(matrix: Tensor, indices: Tensor) -> Tensor:
 
 def _column_sd(made: Matrices) -> Tensor:
     """Return (members or 1, features) population standard deviations over all samples."""
-    whole = made.train if made.test is None else torch.cat([made.train, made.test], dim=1)
+    parts = [made.train] if made.test is None else [made.train, made.test]
+    members = max(map(len, parts))
+    whole = torch.cat([part.expand(members, -1, -1) for part in parts], dim=1)
     return whole.double().std(dim=1, correction=0).float()

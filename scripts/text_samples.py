@@ -1,0 +1,60 @@
+"""Make data/samples/scitldr_abstracts.txt.gz and wordnet_nouns.txt.gz.
+
+The abstracts are those of SciTLDR-A (github.com/allenai/scitldr, commit 5ccad9c, folder SciTLDR-Data/SciTLDR-A;
+Apache-2.0), the nouns those of WordNet 3.0 (the files index.noun and noun.exc, for example of Debian's wordnet-base).
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+SAMPLES = Path(__file__).resolve().parents[1] / "data" / "samples"
+
+
+def abstracts(folder: Path) -> list[str]:
+    """Return one abstract a line: its sentences joined by blanks, in the order of train, dev and test."""
+    lines = []
+    for part in ("train", "dev", "test"):
+        for line in (folder / f"{part}.jsonl").read_text(encoding="utf-8").splitlines():
+            lines.append(" ".join(" ".join(json.loads(line)["source"]).split()))
+    return lines
+
+
+def nouns(folder: Path) -> list[str]:
+    """Return nouns of one word, and behind irregular plurals what they are plurals of, among the nouns."""
+    index = (folder / "index.noun").read_text().splitlines()
+    words = {line.split(" ", 1)[0] for line in index if not line.startswith("  ")}
+    words = {word for word in words if word.isalpha()}
+    plurals = {form: bases for form, *bases in map(str.split, (folder / "noun.exc").read_text().splitlines())}
+    # what has no base among the nouns is kept as its own: no rule is tried on it
+    kept = {f: [base for base in bases if base in words] or [f] for f, bases in plurals.items() if f.isalpha()}
+    entries = dict.fromkeys(words, "") | {form: " ".join(["", *bases]) for form, bases in kept.items()}
+    # a plural that is a noun itself is listed as one too
+    both = [form for form in kept if form in words]
+    return sorted([f"{form}{bases}" for form, bases in entries.items()] + both)
+
+
+def write(name: str, lines: Iterable[str]) -> None:
+    content = gzip.compress(("\n".join(lines) + "\n").encode(), compresslevel=9, mtime=0)
+    (SAMPLES / name).write_bytes(content)
+    print(f"{SAMPLES / name}: {len(content)} bytes")
+
+
+def main() -> int:
+    """Read both sources, write both files."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scitldr", type=Path, help="folder with train.jsonl, dev.jsonl and test.jsonl")
+    parser.add_argument("wordnet", type=Path, help="folder with index.noun and noun.exc")
+    arguments = parser.parse_args()
+    write("scitldr_abstracts.txt.gz", abstracts(arguments.scitldr))
+    write("wordnet_nouns.txt.gz", nouns(arguments.wordnet))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+"""Where abstracts come from: a checkout of PeerRead, which the user has, or those that the project holds."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sparseid.data.places import data_folder, made_once, samples_folder
+from sparseid.errors import InputError
+
+if TYPE_CHECKING:
+    from sparseid.config.peerread import CorpusConfig
+
+SAMPLE, FOLDER = "scitldr", "folder"
+SAMPLE_FILE = "scitldr_abstracts.txt.gz"
+PAPERS_SECTIONS = ("arxiv.cs.ai_2007-2017", "arxiv.cs.cl_2007-2017", "arxiv.cs.lg_2007-2017")
+"""Folders of PeerRead that the Sparse VAE's documents come from, by their number of papers."""
+PARTS = ("train", "dev", "test")
+"""Folders of a section of PeerRead, in the order in which they are read."""
+
+KEYS = ("data.corpus.path", "data.corpus.source")
+
+HOW_TO_GET = """\
+  git clone https://github.com/allenai/PeerRead (682 MB), and write data.corpus.path=/path/to/PeerRead, or place or
+  link it as {place}. Only data/<section>/{{train,dev,test}}/reviews/*.json is read.
+  Nothing of this is needed for data.corpus.source=scitldr"""
+
+
+def abstracts(config: CorpusConfig) -> list[str]:
+    """Return the abstracts of a corpus, in a fixed order; empty ones too.
+
+    Raises
+    ------
+    InputError
+        If there is no checkout, a section is not in it, or a file of it cannot be read.
+    """
+    return text_file(config).read_text(encoding="utf-8").splitlines() if config.source == FOLDER else _sample()
+
+
+def placed_files(config: CorpusConfig) -> dict[str, Path]:
+    """Return the file with all abstracts of the user's checkout; none where there are none that can be read."""
+    if config.source != FOLDER:
+        return {}
+    try:
+        return {"path": text_file(config)}
+    except InputError:
+        return {}
+
+
+def text_file(config: CorpusConfig) -> Path:
+    """Return the file with all abstracts of a checkout, one a line, gathered on first use.
+
+    Raises
+    ------
+    InputError
+        As :func:`abstracts`.
+    """
+    place = Path(config.path) if config.path else data_folder() / "PeerRead"
+    return _gathered(place, tuple(config.sections), data_folder())
+
+
+@cache
+def _gathered(place: Path, sections: tuple[str, ...], target: Path) -> Path:
+    """Gather the abstracts anew where any file has changed; `target` is the folder of data, which may be moved."""
+    files = _files(place, sections)
+    try:
+        state = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+    except OSError as error:
+        raise InputError(f"{error.filename} cannot be read: {error.strerror}", KEYS) from error
+    key = hashlib.sha256(repr(state).encode()).hexdigest()[:16]
+    path = target / "cache" / "peerread" / f"abstracts-{key}.txt"
+    return made_once(path, lambda file: file.write_text("".join(f"{_abstract(p)}\n" for p in files), encoding="utf-8"))
+
+
+def _files(place: Path, sections: tuple[str, ...]) -> list[Path]:
+    base = place / "data" if (place / "data").is_dir() else place
+    if missing := [section for section in sections if not (base / section).is_dir()]:
+        text = f"there is no PeerRead with the section {' and the section '.join(missing)} in {place}"
+        raise InputError(f"{text}\n{HOW_TO_GET.format(place=data_folder() / 'PeerRead')}", KEYS)
+    files = [
+        path
+        for section in sections
+        for part in PARTS
+        for path in sorted((base / section / part / "reviews").glob("*.json"))
+    ]
+    if not files:
+        raise InputError(f"no section in {base} has a file <part>/reviews/*.json: is the checkout whole?", KEYS)
+    return files
+
+
+def _abstract(path: Path) -> str:
+    """Return the abstract of a file in one line; empty where it has none."""
+    try:
+        paper = json.loads(path.read_text(encoding="utf-8"))
+        text = paper.get("abstract")
+    except (OSError, ValueError, AttributeError) as error:  # not UTF-8 and not JSON are ValueErrors
+        raise InputError(f"{path} is no JSON file of a paper: {error}", KEYS) from error
+    return " ".join(text.split()) if isinstance(text, str) else ""
+
+
+def _sample() -> list[str]:
+    return gzip.decompress((samples_folder() / SAMPLE_FILE).read_bytes()).decode().splitlines()

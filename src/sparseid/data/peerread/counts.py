@@ -1,0 +1,93 @@
+"""From abstracts to a matrix of documents by words, in the steps of the Sparse VAE's code."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparseid.data.kept import kept_arrays
+from sparseid.data.peerread.corpus import FOLDER, SAMPLE, abstracts, text_file
+from sparseid.data.places import digest
+from sparseid.errors import InputError
+from sparseid.streams import FIXED
+
+if TYPE_CHECKING:
+    from sparseid.config.peerread import CorpusConfig
+
+VERSION = 1
+"""Raised when the steps or the sample change: what was prepared before is then made again."""
+
+
+class Counts(NamedTuple):
+    """Words of documents.
+
+    Attributes
+    ----------
+    matrix
+        (documents, words) uint16: how often a word occurs in a document.
+    words
+        (words,) in alphabetical order.
+    dropped
+        Documents left out because they hold too few of these words.
+    """
+
+    matrix: NDArray[np.uint16]
+    words: NDArray[np.str_]
+    dropped: int
+
+
+def counted(config: CorpusConfig) -> Counts:
+    """Return the counts of a corpus, kept in the data folder.
+
+    Raises
+    ------
+    InputError
+        If the corpus cannot be read, or its words or documents are too few.
+    """
+    kept = kept_arrays("peerread", identity(config), lambda: count(abstracts(config), config)._asdict())
+    return Counts(kept["matrix"], kept["words"], int(kept["dropped"]))
+
+
+def identity(config: CorpusConfig) -> list:
+    """Return what the counts of a corpus depend on, as plain values: the text by its content, not by its place."""
+    settings = dataclasses.asdict(config) | {"path": ""}
+    return [VERSION, settings, digest(text_file(config)) if config.source == FOLDER else SAMPLE]
+
+
+def count(texts: Sequence[str], config: CorpusConfig) -> Counts:
+    """Return the counts of the most frequent words.
+
+    Words in too many or too few documents are left out, the ``words`` most frequent of the others are counted, and
+    documents with fewer than ``min_count`` of them, empty ones too, are left out. At most ``max_docs`` of the rest
+    stay, a fixed random choice, in their order.
+
+    Parameters
+    ----------
+    texts
+        One per document.
+    """
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    from sparseid.data.peerread.words import words_of
+
+    counter = CountVectorizer(analyzer=words_of, max_df=config.max_df, min_df=config.min_df, max_features=config.words)
+    try:
+        matrix = counter.fit_transform(texts).toarray()
+    except ValueError as error:  # no word is left
+        raise InputError(f"the {len(texts)} abstracts have no words left: {error}", _KEYS) from error
+    words = counter.get_feature_names_out()
+    if len(words) < config.words:
+        text = f"the {len(texts)} abstracts have {len(words)} words that are neither too frequent nor too rare"
+        raise InputError(f"{text}, fewer than data.corpus.words={config.words}: lower it", _KEYS)
+    kept = np.flatnonzero(matrix.sum(axis=1) >= config.min_count)
+    dropped = len(matrix) - len(kept)
+    if config.max_docs:
+        kept = np.sort(FIXED.numpy("peerread/documents").permutation(kept)[: config.max_docs])
+    return Counts(matrix[kept].astype(np.uint16), words.astype(np.str_), dropped)
+
+
+_KEYS = ("data.corpus.words", "data.corpus.min_df", "data.corpus.path")

@@ -1,0 +1,93 @@
+"""Word counts as Lightning sees them: one matrix for all members of the stack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from sparseid.data.feature_matrix import FeatureData, Matrices
+from sparseid.data.folds import split
+from sparseid.data.peerread.corpus import FOLDER
+from sparseid.data.peerread.counts import Counts, counted
+from sparseid.data.peerread.settings import placed_files
+from sparseid.data.places import digest
+from sparseid.errors import InputError
+
+if TYPE_CHECKING:
+    from sparseid.config.peerread import CorpusConfig, PeerreadConfig, PeerreadShiftConfig
+
+
+class WordCounts(FeatureData):
+    """What all data sets of word counts say about their corpus.
+
+    Parameters
+    ----------
+    config
+        Which corpus.
+    counts
+        Its words.
+    seeds, batch_size, test_items
+        As for every feature matrix.
+    """
+
+    likelihood = "multinomial"
+    row_normalised = True
+
+    def __init__(
+        self,
+        config: PeerreadConfig | PeerreadShiftConfig,
+        counts: Counts,
+        seeds: Sequence[int],
+        batch_size: int,
+        test_items: int,
+    ) -> None:
+        super().__init__(seeds, batch_size, test_items)
+        self.features, self.feature_names = len(counts.words), counts.words.tolist()
+        self.note = corpus_note(config.corpus)
+        self.files = {str(path): digest(path) for path in placed_files(config).values()}
+        documents, total = len(counts.matrix), int(counts.matrix.sum())
+        self.remarks = [
+            f"{documents} documents, {self.features} words, {total} counted; {counts.dropped} documents left out that "
+            f"hold fewer than {config.corpus.min_count} of these words"
+        ]
+
+
+class PeerreadData(WordCounts):
+    """Documents that train and documents that are held out; members differ in initialisation and batches only.
+
+    Parameters
+    ----------
+    config
+        Which corpus and fold.
+    seeds
+        One per member.
+    batch_size
+        Training documents of a member per step.
+
+    Raises
+    ------
+    InputError
+        If the corpus or a setting cannot be used.
+    """
+
+    def __init__(self, config: PeerreadConfig, seeds: Sequence[int], batch_size: int) -> None:
+        counts = counted(config.corpus)
+        self._matrix, self._split = counts.matrix, split(len(counts.matrix), config.folds, config.fold)
+        if not all(map(len, self._split)):
+            text = f"{len(counts.matrix)} documents make no {config.folds} folds: lower data.folds"
+            raise InputError(text, ("data.folds", "data.corpus.max_docs", "data.corpus.path"))
+        super().__init__(config, counts, seeds, batch_size, len(self._split[1]))
+
+    def make(self) -> Matrices:
+        """Return the documents that train and those of the held-out fold."""
+        train, test = (torch.from_numpy(self._matrix[part].astype("float32"))[None] for part in self._split)
+        return Matrices(train, test)
+
+
+def corpus_note(config: CorpusConfig) -> str:
+    """Return what a table made from a corpus must say; empty for the paper's."""
+    return (
+        "" if config.source == FOLDER else "abstracts of SciTLDR, a third as many as PeerRead's: not the paper's data"
+    )

@@ -1,0 +1,50 @@
+"""Shifted word counts as Lightning sees them: one simulation per member of the stack, the same test for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from sparseid.data.feature_matrix import Matrices
+from sparseid.data.peerread.counts import counted
+from sparseid.data.peerread.datamodule import WordCounts
+from sparseid.data.peerread_shift.generator import draw
+from sparseid.errors import InputError
+
+if TYPE_CHECKING:
+    from sparseid.config.peerread import PeerreadShiftConfig
+
+
+class PeerreadShiftData(WordCounts):
+    """Documents with correlated topics train, those with the topics of the corpus test.
+
+    Parameters
+    ----------
+    config
+        Which corpus, and how its topics are correlated.
+    seeds
+        One per member: its simulation.
+    batch_size
+        Training documents of a member per step.
+
+    Raises
+    ------
+    InputError
+        If the corpus cannot be used, or its documents are too short for any count to be left.
+    """
+
+    def __init__(self, config: PeerreadShiftConfig, seeds: Sequence[int], batch_size: int) -> None:
+        counts = counted(config.corpus)
+        train, test = draw(config, counts, seeds)
+        if not len(test):
+            text = "all expected counts are below a half: the documents are too short for so many words"
+            raise InputError(text, ("data.corpus.words", "data.corpus.path"))
+        self._made = Matrices(torch.from_numpy(train), torch.from_numpy(test)[None])
+        super().__init__(config, counts, seeds, batch_size, len(test))
+        self.remarks.append(f"{len(test)} of {len(counts.matrix)} documents expect a whole count of any word")
+
+    def make(self) -> Matrices:
+        """Return the simulated documents of each member and those that they are tested on."""
+        return self._made

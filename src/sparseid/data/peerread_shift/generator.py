@@ -1,0 +1,113 @@
+"""From a corpus to counts with correlated topics, in the steps of the Sparse VAE's code (semi-synthetic PeerRead).
+
+Topics are fitted to the corpus once. The test documents are what these topics and a document's own intensities of them
+expect. In the training documents the second half of the topics has the intensities of the first half, times a noise:
+the smaller the noise, the more two topics go together that do not in the test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparseid.data.kept import kept_arrays
+from sparseid.data.peerread.counts import Counts, identity
+from sparseid.streams import FIXED, Streams
+
+if TYPE_CHECKING:
+    from sparseid.config.peerread import PeerreadShiftConfig
+
+VERSION = 1
+"""Raised when the fit of the topics changes: it is then made again."""
+
+Array = NDArray[np.float64]
+
+
+class Topics(NamedTuple):
+    """A topic model of a corpus.
+
+    Attributes
+    ----------
+    intensities
+        (documents, topics) share of each topic in each document.
+    words
+        (topics, words) probability of each word in each topic.
+    """
+
+    intensities: Array
+    words: Array
+
+
+def fitted_topics(config: PeerreadShiftConfig, counts: Counts) -> Topics:
+    """Return the topics of all documents by latent Dirichlet allocation (scikit-learn's), kept in the data folder."""
+
+    def fit() -> dict[str, Array]:
+        from sklearn.decomposition import LatentDirichletAllocation
+
+        seed = FIXED.integer("peerread/topics") % 2**32
+        model = LatentDirichletAllocation(n_components=config.topics, random_state=seed)
+        intensities = model.fit_transform(counts.matrix)
+        return {"intensities": _shares(intensities), "words": _shares(model.components_)}
+
+    return Topics(**kept_arrays("peerread_shift", [VERSION, config.topics, identity(config.corpus)], fit))
+
+
+def expected_counts(lengths: NDArray[np.int64], intensities: Array, words: Array) -> Array:
+    """Return (documents, words) what a document of a length holds of each word, rounded to whole numbers.
+
+    Halves are rounded to even numbers.
+
+    Examples
+    --------
+    >>> expected_counts(np.array([10]), np.array([[1.0, 0.0]]), np.array([[0.66, 0.25, 0.09], [0, 0, 1]])).tolist()
+    [[7.0, 2.0, 1.0]]
+    """
+    return np.round(lengths[:, None] * (intensities @ words))
+
+
+def correlated(intensities: Array, sigma: float, noise: Array) -> Array:
+    """Return (documents, topics) shares in which the second half of the topics are noisy copies of the first half.
+
+    Parameters
+    ----------
+    intensities
+        (documents, topics); those of the second half are not used.
+    sigma
+        Standard deviation of the logarithm of a copy around that of the original.
+    noise
+        (documents, topics / 2) standard normal.
+    """
+    originals = np.log(intensities[:, : noise.shape[1]])
+    return _shares(np.exp(np.concatenate([originals, originals + sigma * noise], axis=1)))
+
+
+def draw(config: PeerreadShiftConfig, counts: Counts, seeds: Sequence[int]) -> tuple[Array, Array]:
+    """Return training counts (members, documents, words) and test counts (documents, words).
+
+    Documents for which all words are rounded to nothing are left out, as in the authors' code. How many that are
+    differs a little between members: each has as many training documents as there are test documents, the first ones
+    of a fixed random order again, or the last ones not at all.
+    """
+    topics = fitted_topics(config, counts)
+    lengths = counts.matrix.sum(axis=1).astype(np.int64)
+    order = FIXED.numpy("peerread_shift/order").permutation(len(lengths))
+    test = _not_empty(expected_counts(lengths, *topics))
+    train = np.empty((len(seeds), *test.shape), dtype=np.float32)
+    for member, seed in enumerate(seeds):
+        generator = Streams(seed).numpy("data/peerread_shift", round(config.sigma_shift * 1e6))
+        noise = generator.standard_normal((len(lengths), config.topics // 2))
+        intensities = correlated(topics.intensities, config.sigma_shift, noise)
+        drawn = _not_empty(expected_counts(lengths, intensities, topics.words)[order])
+        train[member] = drawn[np.resize(np.arange(len(drawn)), len(test))]
+    return train, test.astype(np.float32)
+
+
+def _not_empty(counts: Array) -> Array:
+    return counts[counts.any(axis=1)]
+
+
+def _shares(values: Array) -> Array:
+    return values / values.sum(axis=1, keepdims=True)

@@ -1,0 +1,52 @@
+"""The cells as Lightning sees them: all of them train and are evaluated, the same for all members of the stack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from sparseid.data.feature_matrix import FeatureData, Matrices
+from sparseid.data.places import digest
+from sparseid.data.zeisel.prepare import prepared
+from sparseid.data.zeisel.reader import ORIGINAL
+from sparseid.data.zeisel.settings import placed_files
+
+if TYPE_CHECKING:
+    from sparseid.config.zeisel import ZeiselConfig
+
+
+class ZeiselData(FeatureData):
+    """All cells, with their classes; none is held out, as in the authors' code.
+
+    Parameters
+    ----------
+    config
+        Which cells and genes.
+    seeds
+        One per member: initialisation and batches.
+    batch_size
+        Cells of a member per step.
+
+    Raises
+    ------
+    InputError
+        If the file or a setting cannot be used.
+    """
+
+    likelihood = "gaussian"
+
+    def __init__(self, config: ZeiselConfig, seeds: Sequence[int], batch_size: int) -> None:
+        made = prepared(config)
+        super().__init__(seeds, batch_size, len(made.matrix))
+        self._matrix, self.features = made.matrix, made.matrix.shape[1]
+        self.feature_names, self.labels = made.genes.tolist(), made.classes
+        self.has_gene_names = config.source == ORIGINAL
+        self.note = "" if self.has_gene_names else "the paper's cells with other genes: not the paper's data"
+        self.files = {str(path): digest(path) for path in placed_files(config).values()}
+        self.remarks = [f"read {path} (SHA-256 {content[:16]})" for path, content in self.files.items()]
+
+    def make(self) -> Matrices:
+        """Return all cells."""
+        return Matrices(torch.from_numpy(self._matrix)[None])

@@ -1,0 +1,120 @@
+"""Reads the cells: the file of the laboratory that measured them, or the sample that the project holds."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from sparseid.data.download import download
+from sparseid.data.places import data_folder, samples_folder, unusable
+from sparseid.errors import InputError
+
+if TYPE_CHECKING:
+    from sparseid.config.zeisel import ZeiselConfig
+
+SAMPLE, ORIGINAL = "sample", "original"
+SAMPLE_FILE = "zeisel_558.npz"
+FILE = "expression_mRNA_17-Aug-2014.txt"
+URL = f"https://storage.googleapis.com/linnarsson-lab-www-blobs/blobs/cortex/{FILE}"
+CLASS = "level1class"
+"""Name of the line with the classes of the cells."""
+MOST_HEADER_LINES = 30
+"""Among the first lines, so many at most, the classes are looked for."""
+
+KEYS = ("data.path", "data.source")
+
+
+class Cells(NamedTuple):
+    """Molecules counted in cells.
+
+    Attributes
+    ----------
+    counts
+        (genes, cells) int32.
+    genes
+        (genes,) names.
+    classes
+        (cells,) names.
+    """
+
+    counts: NDArray[np.int32]
+    genes: NDArray[np.str_]
+    classes: NDArray[np.str_]
+
+
+def place_of(config: ZeiselConfig) -> Path:
+    """Return where the file of the laboratory should lie."""
+    return Path(config.path) if config.path else data_folder() / "zeisel" / FILE
+
+
+def by_hand() -> str:
+    """Return what to do for the file."""
+    return f"""\
+  By hand: get {URL}
+  (about 120 MB), and place it as {data_folder() / "zeisel" / FILE},
+  or name it: data.path=/path/to/it
+  Nothing of this is needed for data.source={SAMPLE}"""
+
+
+def fetch(address: str = URL) -> Path:
+    """Return the file in the data folder, downloaded if it is not there; no checksum of it is published.
+
+    Raises
+    ------
+    InputError
+        If it cannot be downloaded.
+    """
+    return download(address, data_folder() / "zeisel" / FILE, None, by_hand())
+
+
+def read_sample() -> Cells:
+    """Return all cells with the 558 genes that vary most among 4,000, which have numbers and no names."""
+    with np.load(samples_folder() / SAMPLE_FILE) as arrays:
+        names = np.array([f"row {number}" for number in arrays["gene_row"]])
+        return Cells(arrays["counts"].T.astype(np.int32), names, arrays["cell_class"])
+
+
+def read_original(path: Path) -> Cells:
+    """Return the cells of the laboratory's file: lines about cells, a blank one, then a gene a line.
+
+    Raises
+    ------
+    InputError
+        If it is not there, has no line of classes, or a gene has not one whole number per cell.
+    """
+    if reason := unusable(path):
+        raise InputError(f"{path} {reason}\n  make data DATASETS=zeisel\n  downloads it.\n{by_hand()}", KEYS)
+    classes, genes_from = _header(path)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # lines longer than others
+            table = pd.read_csv(path, sep="\t", skiprows=genes_from, header=None, encoding="latin-1", na_filter=False)
+        counts = table.iloc[:, 2:].to_numpy(np.int32)
+    except (ValueError, OverflowError, Warning) as error:
+        text = f"{path}: a line of a gene is not its name, a number and a whole number per cell ({error})"
+        raise InputError(f"{text}. Is the file whole?", KEYS) from error
+    if counts.shape[1] != len(classes) or counts.size == 0 or counts.min() < 0:
+        text = f"{path}: {counts.shape[1]} counts per gene for {len(classes)} cells, none negative, are needed"
+        raise InputError(f"{text}. Is the file whole?", KEYS)
+    return Cells(counts, table[0].to_numpy(np.str_), classes)
+
+
+def _header(path: Path) -> tuple[NDArray[np.str_], int]:
+    """Return the class of each cell, and the number of the first line of a gene."""
+    classes = None
+    with path.open(encoding="latin-1") as file:
+        for number, line in zip(range(MOST_HEADER_LINES), file, strict=False):
+            label, *values = line.rstrip("\r\n").split("\t")
+            if not label and values:  # lines about cells have their name in the second field
+                label, *values = values
+            if label == CLASS:
+                classes = np.array(values)
+            if not any([label, *values]) and classes is not None:
+                return classes, number + 1
+    text = f"{path}: no line {CLASS} and a blank line behind it among the first {MOST_HEADER_LINES}"
+    raise InputError(f"{text}: it is not {FILE}\n{by_hand()}", KEYS)

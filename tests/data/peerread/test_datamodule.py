@@ -1,0 +1,72 @@
+import dataclasses
+
+import pytest
+import torch
+
+from sparseid.data.folds import fold_numbers
+from sparseid.data.peerread import corpus
+from sparseid.data.peerread.counts import counted
+from sparseid.data.peerread.datamodule import PeerreadData
+from sparseid.data.peerread.settings import absent_files, faults, placed_files
+from sparseid.data.places import digest
+
+
+def ready(config, seeds=(0, 1)):
+    data = PeerreadData(config, seeds, batch_size=2)
+    data.setup()
+    return data
+
+
+def test_a_fold_is_held_out(texts, settings, checkout):
+    config = settings(source="folder", path=str(checkout(texts * 3)))
+    counts, data = counted(config.corpus), ready(config)
+    held_out = fold_numbers(len(counts.matrix), 2) == 0
+    assert torch.equal(data.test[1], torch.from_numpy(counts.matrix[held_out].astype("float32")))
+    assert torch.equal(data.train[0], torch.from_numpy(counts.matrix[~held_out].astype("float32")))
+    assert (data.likelihood, data.row_normalised, data.note) == ("multinomial", True, "")
+    assert data.feature_names == counts.words.tolist()
+    assert "6 documents left out that hold fewer than 2 of these words" in data.remarks[0]
+    assert len(data.files) == 1
+
+
+def test_a_run_is_known_by_its_texts_and_not_by_their_place(settings, checkout, tmp_path):
+    config = settings(source="folder", path=str(checkout()))
+    (path,) = placed_files(config).values()
+    moved = tmp_path / "moved"
+    (tmp_path / "PeerRead").rename(moved)
+    (other,) = placed_files(settings(source="folder", path=str(moved))).values()
+    assert digest(path) == digest(other)
+    sorted(moved.rglob("*.json"))[0].write_text('{"abstract": "Something else"}')
+    corpus._gathered.cache_clear()  # a process looks once
+    (changed,) = placed_files(settings(source="folder", path=str(moved))).values()
+    assert digest(changed) != digest(path)
+    assert placed_files(settings()) == placed_files(settings(source="folder", path="/nowhere")) == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"source": "20ng"}, "data.corpus.source"),
+        ({"path": "/somewhere"}, "data.corpus.path"),
+        ({"sections": []}, "data.corpus.sections"),
+        ({"words": 1}, "data.corpus.words"),
+        ({"max_docs": -1}, "data.corpus.max_docs"),
+        ({"min_count": 0}, "data.corpus.min_count"),
+        ({"min_df": 0.95}, "data.corpus.min_df"),
+        ({"max_df": 1.5}, "data.corpus.min_df"),
+        ({"max_df": float("nan")}, "data.corpus.min_df"),
+        ({"fold": 2}, "data.fold"),
+    ],
+)
+def test_impossible_settings(settings, changes, key):
+    assert [keys[0] for keys, _ in faults(settings(**changes))] == [key]
+    assert list(faults(settings())) == []
+    assert [keys for keys, _ in faults(dataclasses.replace(settings(), folds=1))] == [("data.folds",)]
+
+
+def test_the_checkout_is_looked_at_before_a_run(settings, checkout):
+    assert list(absent_files(settings())) == []
+    assert list(absent_files(settings(source="folder", path=str(checkout())))) == []
+    ((keys, text),) = absent_files(settings(source="folder", path="/nowhere"))
+    assert "data.corpus.path" in keys
+    assert "git clone" in text

@@ -1,0 +1,217 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from sparseid.config.zeisel import ZeiselConfig
+from sparseid.data.zeisel.datamodule import ZeiselData
+from sparseid.data.zeisel.prepare import correlated_with, noise, prepared, quantile_normalised
+from sparseid.data.zeisel.reader import CLASS, fetch, read_sample
+from sparseid.data.zeisel.settings import absent_files, faults, placed_files
+from sparseid.errors import InputError
+
+CELLS = 40
+
+
+@pytest.fixture(autouse=True)
+def _own_data_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path / "data"))
+
+
+def settings(**changes):
+    published = {"genes": 5, "noisy_genes": 8, "min_molecules": 25, "correlation": 0.2091, "correlated_genes": 3}
+    return ZeiselConfig(**(published | {"noise_exponent": -0.56, "noise_floor": 0.61} | changes))
+
+
+@pytest.fixture
+def counts():
+    """20 genes in two classes of cells: ten follow the classes, five do not, the rest is rare, constant or silent."""
+    generator = np.random.default_rng(0)
+    kind = np.repeat([0, 1], CELLS // 2)
+    means = np.where(kind == np.repeat([0, 1], 5)[:, None], generator.uniform(4, 30, (10, 1)), 1)
+    rest = [generator.poisson(8, (5, CELLS)), np.eye(2, CELLS), np.full((2, CELLS), 3), np.zeros((1, CELLS))]
+    return np.concatenate([generator.poisson(means), *rest]).astype(np.int32)
+
+
+@pytest.fixture
+def write(tmp_path, counts):
+    """Write a file as the laboratory's and return its path."""
+
+    def to_file(name="cells.txt", values=counts, drop=None):
+        kind = np.repeat(["interneurons", "microglia"], CELLS // 2)
+        about = {
+            "tissue": ["ca1hippocampus"] * CELLS,
+            "group #": range(CELLS),
+            "cell_id": [f"cell{n}" for n in range(CELLS)],
+            CLASS: kind,
+            "level2class": kind,
+        }
+        lines = ["\t".join(["", label, *map(str, line)]) for label, line in about.items() if label != drop]
+        lines.append("\t" * (CELLS + 1))
+        lines += ["\t".join([f"Gene{g}", str(g % 3), *map(str, row)]) for g, row in enumerate(values)]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+        return tmp_path / name
+
+    return to_file
+
+
+def test_quantile_normalisation_is_that_of_the_r_package():
+    """The example that the method is usually shown with: ties get the mean of their ranks."""
+    counts = np.array([[5, 4, 3], [2, 1, 4], [3, 4, 6], [4, 2, 8]])
+    expected = [[17 / 3, (14 / 3 + 17 / 3) / 2, 2], [2, 2, 3], [3, (14 / 3 + 17 / 3) / 2, 14 / 3], [14 / 3, 3, 17 / 3]]
+    np.testing.assert_allclose(quantile_normalised(counts), expected)
+
+
+def test_three_equal_counts_share_the_middle_rank():
+    counts = np.array([[1, 0], [1, 5], [1, 7]])
+    np.testing.assert_allclose(quantile_normalised(counts), [[3, 0.5], [3, 3], [3, 4]])
+
+
+def test_correlations_are_counted_as_numpy_has_them(counts):
+    varying = counts[:15]
+    expected = (np.corrcoef(varying) > 0.2091).sum(axis=1)
+    assert correlated_with(varying, 0.2091).tolist() == expected.tolist()
+    assert (expected[:10] >= 4).all()
+
+
+def test_a_gene_without_variance_goes_with_none(counts):
+    found = correlated_with(counts, 0.2091)
+    assert found[17:].tolist() == [0, 0, 0]  # constant and silent ones, not even with themselves
+    assert found[:15].tolist() == correlated_with(counts[:17], 0.2091)[:15].tolist()
+
+
+def test_blocks_of_genes_change_nothing(counts, monkeypatch):
+    whole = correlated_with(counts, 0.1)
+    monkeypatch.setattr("sparseid.data.zeisel.prepare.BLOCK", 3)
+    assert correlated_with(counts, 0.1).tolist() == whole.tolist()
+
+
+def test_noise_is_the_distance_from_the_curve():
+    counts = np.array([[0, 2], [0, 8], [4, 4]])
+    expected = [
+        0 - np.log2(1 + 0.61),
+        0 - np.log2(4**-0.56 + 0.61),
+        -np.inf,
+    ]  # the first two vary as much as their mean
+    np.testing.assert_allclose(noise(counts, -0.56, 0.61), expected)
+
+
+def test_the_steps_one_after_the_other(write, counts):
+    made = prepared(settings(source="original", path=str(write())))
+    seen = [g for g in range(20) if counts[g].sum() >= 25]
+    assert seen == [*range(15), 17, 18]
+    correlation = np.corrcoef(counts[:15])
+    together = [g for g in range(15) if (correlation[g] > 0.2091).sum() >= 3]
+    mean, sd = counts[together].mean(axis=1), counts[together].std(axis=1)
+    excess = np.log2(sd / mean) - np.log2(mean**-0.56 + 0.61)
+    noisy = sorted(np.array(together)[np.argsort(-excess)[:8]])
+    normalised = quantile_normalised(counts[noisy])
+    kept = sorted(np.argsort(-normalised.std(axis=1))[:5])
+    assert made.genes.tolist() == [f"Gene{noisy[k]}" for k in kept]
+    np.testing.assert_allclose(made.matrix, normalised[kept].T, rtol=1e-6)
+    assert made.classes.tolist() == ["interneurons"] * 20 + ["microglia"] * 20
+    assert np.array_equal(prepared(settings(source="original", path=str(write()))).matrix, made.matrix)  # kept
+
+
+def refused(path, **changes):
+    with pytest.raises(InputError) as caught:
+        prepared(settings(source="original", path=str(path), **changes))
+    return str(caught.value)
+
+
+def test_too_few_genes_are_refused(write):
+    assert "fewer than data.noisy_genes=300: lower it" in refused(write(), noisy_genes=300)
+    assert "fewer than data.genes=9: lower it" in refused(write(), genes=9)
+
+
+def test_a_constant_gene_is_never_kept(write, counts):
+    path = write(values=np.concatenate([counts[:10], np.full((4, CELLS), 5)]))
+    assert "10 genes that vary are left, fewer than data.noisy_genes=14" in refused(path, noisy_genes=14)
+
+
+def test_files_in_another_form_are_refused(write, tmp_path):
+    path = write(drop=CLASS)
+    assert "no line level1class and a blank line behind it" in refused(path)
+    whole = write().read_text()
+    for name, text, said in (
+        ("cut", whole[:-30], "counts per gene|whole number per cell"),
+        ("words", whole.replace("Gene3\t0\t", "Gene3\t0\tmany"), "whole number per cell"),
+        ("negative", whole.replace("Gene15\t0\t1", "Gene15\t0\t-1"), "none negative"),
+        ("longer", whole.replace("Gene7\t1\t", "Gene7\t1\t5\t"), "whole number per cell"),
+        ("no genes", whole[: whole.index("Gene0")], "whole number per cell|counts per gene"),
+    ):
+        (tmp_path / name).write_text(text)
+        assert any(part in refused(tmp_path / name) for part in said.split("|")), name
+        assert "Is the file whole?" in refused(tmp_path / name)
+
+
+def test_a_missing_file_says_how_to_get_it(tmp_path):
+    message = refused("")
+    assert f"{tmp_path}/data/zeisel/expression_mRNA_17-Aug-2014.txt is not there" in message
+    assert "make data DATASETS=zeisel" in message
+    with pytest.raises(InputError, match="By hand"):
+        fetch("http://127.0.0.1:9/none")
+
+
+def test_the_sample_has_the_papers_cells():
+    cells = read_sample()
+    names, numbers = np.unique(cells.classes, return_counts=True)
+    assert dict(zip(names.tolist(), numbers.tolist(), strict=True)) == {
+        "astrocytes_ependymal": 224,
+        "endothelial-mural": 235,
+        "interneurons": 290,
+        "microglia": 98,
+        "oligodendrocytes": 820,
+        "pyramidal CA1": 939,
+        "pyramidal SS": 399,
+    }
+    assert cells.counts.shape == (558, 3005)
+    assert (cells.counts == 0).mean() == pytest.approx(0.234, abs=0.001)
+    assert cells.genes[0] == "row 0"
+
+
+def test_all_cells_train_and_are_evaluated():
+    data = ZeiselData(settings(genes=558), [0, 1], batch_size=512)
+    data.setup()
+    assert data.train.shape == (2, 3005, 558)
+    assert data.test is data.train
+    assert data.epoch_steps == 6
+    assert (data.column_sd > 0).all()
+    assert len(data.labels) == 3005
+    assert (data.likelihood, data.has_gene_names) == ("gaussian", False)
+    assert "other genes" in data.note
+    ordered = data.train[0].sort(dim=1).values
+    assert torch.allclose(ordered.mean(dim=0), ordered[0], atol=5)  # all cells have nearly the same values: ties differ
+
+
+def test_the_users_file_is_told_of_and_looked_at(write):
+    config = settings(source="original", path=str(write()))
+    data = ZeiselData(config, [0], batch_size=10)
+    assert data.note == ""
+    assert data.has_gene_names
+    assert "cells.txt (SHA-256" in data.remarks[0]
+    assert list(absent_files(config)) == list(absent_files(settings())) == []
+    assert placed_files(config) == {"path": Path(config.path)}
+    assert placed_files(settings()) == {}
+    ((keys, text),) = absent_files(settings(source="original"))
+    assert "data.path" in keys
+    assert "is not there" in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"source": "geo"}, "data.source"),
+        ({"path": "/somewhere"}, "data.path"),
+        ({"genes": 1}, "data.genes"),
+        ({"noisy_genes": 0}, "data.noisy_genes"),
+        ({"min_molecules": 0}, "data.min_molecules"),
+        ({"correlation": 1.0}, "data.correlation"),
+        ({"noise_exponent": float("nan")}, "data.noise_exponent"),
+        ({"noise_floor": -0.1}, "data.noise_floor"),
+    ],
+)
+def test_impossible_settings(changes, key):
+    assert [keys[0] for keys, _ in faults(settings(**changes))] == [key]
+    assert list(faults(settings())) == []
