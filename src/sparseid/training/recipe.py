@@ -54,7 +54,7 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
         for remark in getattr(data, "remarks", ()):
             folder.say(remark)
         if note := getattr(data, "note", ""):
-            folder.say(f"NOT COMPARABLE with the paper. Cells: {note}")
+            folder.say(f"NOT COMPARABLE with the paper: {note}")
         preemption.check()
 
     # the noise of another process must be another one: it falls on other items of the same batch

@@ -281,4 +281,4 @@ def test_on_cells_that_were_trained_on_latents_are_compared(config, capsys):
     found = [row.value for row in rows if row.metric == "mcc"]
     assert len(found) == 2
     assert all(0 < value < 1 for value in found)
-    assert "NOT COMPARABLE with the paper. Cells: 700 blood cells" in capsys.readouterr().out
+    assert "NOT COMPARABLE with the paper: 700 blood cells" in capsys.readouterr().out

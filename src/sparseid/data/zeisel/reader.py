@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from sparseid.data.download import download
@@ -89,6 +88,8 @@ def read_original(path: Path) -> Cells:
     """
     if reason := unusable(path):
         raise InputError(f"{path} {reason}\n  make data DATASETS=zeisel\n  downloads it.\n{by_hand()}", KEYS)
+    import pandas as pd  # not needed to check settings, and slow to import
+
     classes, genes_from = _header(path)
     try:
         with warnings.catch_warnings():
