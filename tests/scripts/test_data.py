@@ -63,3 +63,43 @@ def test_an_unknown_data_set_is_answered_with_those_there_are():
     done = run("imagenet")
     assert done.returncode == 2
     assert "gtex" in done.stderr
+
+
+def test_a_release_of_movielens_that_is_there_is_read_and_not_downloaded(tmp_path):
+    folder = tmp_path / "movielens" / "ml-latest-small"
+    folder.mkdir(parents=True)
+    (folder / "ratings.csv").write_text("userId,movieId,rating,timestamp\n1,7,4.5,9\n2,7,3,9\n1,8,1,9\n")
+    (folder / "movies.csv").write_text('movieId,title,genres\n7,"A, The (1990)",Drama\n8,B,Drama\n')
+    (folder / "README.txt").touch()
+    done = run("movielens", SPARSEID_DATA=str(tmp_path), MOVIELENS="ml-latest-small")
+    assert done.returncode == 0, done.stderr
+    assert "3 ratings by 2 users, 2 films" in done.stdout
+    assert "NOT the paper's release" in done.stdout
+    wrong = run("movielens", MOVIELENS="ml-1b")
+    assert wrong.returncode == 2
+    assert "write ml-25m or ml-latest-small or ml-1m or ml-100k" in wrong.stderr
+
+
+def test_a_checkout_of_peerread_is_looked_at(tmp_path):
+    for section in ("ai", "cl", "lg"):
+        folder = tmp_path / "PeerRead" / "data" / f"arxiv.cs.{section}_2007-2017" / "train" / "reviews"
+        folder.mkdir(parents=True)
+        (folder / "1.json").write_text('{"abstract": "Some words"}')
+    done = run("peerread", SPARSEID_DATA=str(tmp_path / "data"), PEERREAD=str(tmp_path / "PeerRead"))
+    assert done.returncode == 0, done.stderr
+    assert "3 papers (11,778 in the paper's), 0 of them without an abstract" in done.stdout
+    assert f"data.corpus.path={tmp_path}/PeerRead" in done.stdout
+    absent = run("peerread", SPARSEID_DATA=str(tmp_path / "data"), PEERREAD="")
+    assert absent.returncode == 2
+    assert "git clone" in absent.stderr
+
+
+def test_the_cells_of_zeisel_that_are_there_are_read(tmp_path):
+    place = tmp_path / "zeisel" / "expression_mRNA_17-Aug-2014.txt"
+    place.parent.mkdir()
+    place.write_text("\tlevel1class\tmicroglia\tinterneurons\n\t\t\t\nGene1\t1\t5\t0\nGene2\t1\t2\t7\n")
+    done = run("zeisel", SPARSEID_DATA=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "2 genes, 2 cells: interneurons 1, microglia 1" in done.stdout
+    place.write_text("not it")
+    assert run("zeisel", SPARSEID_DATA=str(tmp_path)).returncode == 2
