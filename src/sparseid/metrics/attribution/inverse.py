@@ -54,7 +54,7 @@ def rank_deficient(jacobian: Tensor) -> Tensor:
     """Return (...,) whether rows of a Jacobian (..., outputs, D) are linearly dependent, rows of zeros included.
 
     The rank is that to the cut-off of :func:`inverted`; of a double-precision Jacobian, whose singular values are known
-    from J J^T only, to 1e-7 of the largest one. True for more outputs than features, and for a value that is not finite.
+    from J J^T only, to 1e-7 of the largest one. True for more outputs than features and for values that are not finite.
     """
     *_, outputs, features = jacobian.shape
     rows = jacobian.detach().double()
