@@ -87,6 +87,11 @@ class Artefact:
         """The claims the paper makes about it."""
         return load_targets(self.paper).statements_about(self.id)
 
+    @property
+    def compared_with(self) -> list[str]:
+        """The other artefacts whose rows the checks of its claims read."""
+        return sorted({check.other for check in self.checks.values() if isinstance(check, Comparison)})
+
     def check_claims(self, rows_of: Callable[[str], pd.DataFrame], scale: str) -> list[ClaimResult]:
         """Check the claims about it; those that have no check yet are left out.
 
