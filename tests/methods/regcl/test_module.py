@@ -250,6 +250,8 @@ def test_pictures_have_the_scored_rows_of_all_maps(config):
         (("method.penalty_samples=33",), "method.penalty_samples"),
         (("method.head=identity",), "method.head"),
         (("method.training=supervised", "data.setting=b"), "method.training"),
+        (("method.training=supervised", "data.box=5.1"), "method.head_scale"),
+        (("method.penalty_weight=-0.1",), "method.penalty_weight"),
         (("trainer.precision=bf16-mixed",), "trainer.precision"),
         (("trainer.devices=2",), "trainer.devices"),
     ],
@@ -262,6 +264,8 @@ def test_what_cannot_work_is_refused(config, changes, key):
 def test_an_unbounded_head_is_allowed_where_the_loss_has_a_minimum(config):
     for change in ("similarity=cosine", "positive_in_denominator=true", "training=supervised"):
         assert problems(config("method.head=identity", f"method.{change}")) == []
+    assert problems(config("method.head=identity", "method.training=supervised", "data.box=9")) == []
+    assert problems(config("data.box=9")) == []  # contrastive embeddings are no labels
 
 
 def test_the_ramp_belongs_to_the_recipe_as_shares_of_training(config):

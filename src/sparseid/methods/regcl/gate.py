@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from sparseid.measurements import Measurement
@@ -11,7 +12,7 @@ R2_GATE = 95.0
 
 
 def gate_remarks(measurements: Sequence[Measurement]) -> list[str]:
-    """Return what a reader of the run's maps must know: members with too little of their labels explained.
+    """Return what a reader of the run's maps must know: too little of the labels is explained, or that is undefined.
 
     Examples
     --------
@@ -24,6 +25,8 @@ def gate_remarks(measurements: Sequence[Measurement]) -> list[str]:
         for m in measurements
         if m.metric == "r2" and m.keys["explained"] == "labels" and m.value is not None
     ]
+    if any(math.isnan(value) for value, _ in explained):
+        return ["R2 of the labels is undefined: a label is constant in the held-out samples"]
     below = [entry for entry in explained if entry[0] < R2_GATE]
     if not below:
         return []
