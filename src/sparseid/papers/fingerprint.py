@@ -50,10 +50,10 @@ def of_code(names: tuple[str, ...], libraries: tuple[str, ...], package: Path = 
 
 
 def _files(places: Collection[Path]) -> Iterator[tuple[str, Path]]:
-    """Yield the files that count, each with its name below the place's folder; what is hidden or made does not."""
+    """Yield the files that count, each with its name below the place's folder; nothing hidden, made or explaining."""
     for place in places:
         for path in [place] if place.is_file() else sorted(place.rglob("*")):
             parts = path.relative_to(place.parent).parts
             skipped = any(part.startswith(".") or part in ("__pycache__", "measured") for part in parts)
-            if path.is_file() and not skipped:
+            if path.is_file() and not skipped and path.suffix != ".md":
                 yield "/".join(parts), path
