@@ -44,6 +44,8 @@ _WRITTEN = {
     "disco": "DisCo",
     "orojar": "OroJAR",
     "jf_plus": "pseudo-inverse Jacobian",
+    "shapley_shuffled": "Shapley shuffled",
+    "shapley_zeros": "Shapley zeros",
     "minimum_norm": "minimum-norm inverse of the generator (untrained)",
     "r2": "R2",
     "r2_below_95": "share of data sets with R2 below 95 %",
