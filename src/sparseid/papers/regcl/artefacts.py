@@ -1,4 +1,4 @@
-"""The tables and the figure of RegCL; tables 3 to 5 are tests on the runs of table 1, the study is the project's own."""
+"""The tables and the figure of RegCL; tables 3 to 5 are tests on the runs of table 1, the study is our own."""
 
 from __future__ import annotations
 
