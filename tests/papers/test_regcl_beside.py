@@ -4,6 +4,8 @@ import pytest
 
 from sparseid.papers.regcl.artefacts import ARTEFACTS
 from sparseid.papers.regcl.beside import with_gate
+from sparseid.papers.registry import ARTEFACTS as ARTEFACTS_OF_ALL
+from sparseid.papers.registry import run_summary
 from sparseid.reporting.aggregate import cells
 from sparseid.reporting.collect import newest, rows_frame
 from sparseid.reporting.tables import lines
@@ -62,3 +64,14 @@ def test_other_artefacts_and_the_claims_do_not_see_it(measured):
     none = measured()[:0]
     assert with_gate(none).empty
     assert [cell.verdict.word for cell in cells(TABLES["regcl/table1"], none, "small")] == ["missing"] * 36
+
+
+def test_a_run_on_ones_own_data_is_summed_up():
+    keys = {"domain": "arrays", "method": "regcl", "source": "series"}
+    values = [("auc", {"attribution": "jf_plus"}, 70.0), ("r2", {"explained": "labels"}, 98.0), ("saturated", {}, 3.0)]
+    frame = rows_frame([Row(keys=keys | own, seed=0, metric=name, value=v, **BASE) for name, own, v in values])
+    summary = run_summary("regcl", newest(frame))
+    assert {(cell.metric, cell.ours.centre) for cell in cells(summary, newest(frame), "small")} == {
+        (name, value) for name, _, value in values
+    }
+    assert summary.id not in ARTEFACTS_OF_ALL  # nothing to plan or to report: the file is a user's

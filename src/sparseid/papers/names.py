@@ -48,6 +48,8 @@ _WRITTEN = {
     "shapley_zeros": "Shapley zeros",
     "minimum_norm": "minimum-norm inverse of the generator (untrained)",
     "r2": "R2",
+    "saturated": "clipped outputs",
+    "rank_deficient": "samples with dependent Jacobian rows",
     "r2_below_95": "share of data sets with R2 below 95 %",
     "movielens": "MovieLens",
     "peerread": "PeerRead",

@@ -64,3 +64,15 @@ ARTEFACTS = (
         derive=study.study_rows,
     ),
 )
+
+SUMMARIES = (
+    _of_regcl(
+        id="regcl/arrays",
+        title="RegCL on your own data",
+        selects={"domain": ("arrays",)},
+        cell=("explained", "attribution"),
+        metrics=("r2", "auc", "saturated", "rank_deficient"),
+        summary_of_run=True,
+    ),
+)
+"""What is printed after a run that belongs to no artefact."""
