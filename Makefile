@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test plan reproduce-all report data keep costs bench clean
+.PHONY: help setup demo test plan reproduce-all report study data keep costs bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -43,6 +43,9 @@ reproduce-all: setup  ## make what is missing of every artefact, then the report
 
 report: setup  ## tables, figures and verdicts from whatever has finished, as outputs/report/index.html
 	@$(BIN)/python scripts/report.py
+
+study: setup  ## write the study of RegCL's headline (src/sparseid/papers/regcl/STUDY.md) from whatever of it has finished
+	@$(BIN)/python scripts/study.py
 
 data: setup  ## download data, check what you have placed, or say what to place where (DATASETS="gtex movielens peerread zeisel")
 	@$(BIN)/python scripts/data.py $(or $(DATASETS),gtex)

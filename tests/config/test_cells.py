@@ -1,5 +1,7 @@
 """Cells filled in from values are the cells that composing each alone gives."""
 
+import dataclasses
+
 import pytest
 
 from sparseid.config import cells
@@ -39,6 +41,20 @@ def test_values_are_filled_in_as_composed(swept, composed):
     planned = plan([*SMOKE, *swept])
     assert len(composed) == 1
     assert [cell.run for cell in planned.cells] == alone(planned)
+
+
+def test_variants_are_filled_into_a_first_one_without_settings_of_its_own(composed):
+    variants = "variants=['','data.canvas=48','method.optimizer.lr=1 data.jitter=0','trainer=cpu','data.canvas=56']"
+    planned = plan([*SMOKE, "seed=0,1", variants])
+    assert len(composed) == 1 + 2  # the first, and what picks a group
+    assert [cell.run for cell in planned.cells] == [dataclasses.replace(run, variants=[]) for run in alone(planned)]
+    assert [cell.run.data.canvas for cell in planned.cells[::2]] == [40, 48, 40, 40, 56]
+
+
+def test_what_the_first_variant_sets_is_no_others(composed):
+    planned = plan([*SMOKE, "variants=['data.canvas=48','','data.canvas=56']"])
+    assert [cell.run.data.canvas for cell in planned.cells] == [48, 40, 56]
+    assert len(composed) == 2
 
 
 @pytest.mark.parametrize(

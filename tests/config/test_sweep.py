@@ -142,3 +142,83 @@ def test_pairs_do_not_change_the_run():
 
 def test_a_value_given_twice_is_one_run():
     assert seeds("seed=0,0,1") == [0, 1]
+
+
+# Variants: the sweep, and again with other settings
+
+
+def canvases(*overrides):
+    return [(cell.variants, cell.run.seed, cell.run.data.canvas) for cell in plan([SMOKE, *overrides]).cells]
+
+
+BASE_AND_WIDE = "variants=['','data.canvas=48']"
+
+
+def test_each_variant_is_run_for_every_combination_of_the_sweep():
+    base, wide = ("",), ("data.canvas=48",)
+    expected = [(base, 0, 40), (base, 1, 40), (wide, 0, 48), (wide, 1, 48)]
+    assert canvases("seed=0,1", BASE_AND_WIDE) == expected
+    assert canvases(FIGURE, BASE_AND_WIDE) == expected
+    assert plan([SMOKE, FIGURE, BASE_AND_WIDE]).swept == ("variants", "seed")
+
+
+def test_variants_alone_are_a_sweep_and_change_several_settings_at_once():
+    planned = plan([SMOKE, "variants=['','data.canvas=48 data.jitter=0']"])
+    assert [(cell.run.data.canvas, cell.run.data.jitter) for cell in planned.cells] == [(40, 1), (48, 0)]
+    assert planned.swept == ("variants",)
+
+
+def test_values_of_a_variant_take_the_place_of_swept_ones_and_variants_share_runs():
+    assert canvases("method.encoder.width=4", FIGURE, "variants=['','seed=1,2']") == [
+        (("",), 0, 40),
+        (("", "seed=1,2"), 1, 40),
+        (("seed=1,2",), 2, 40),
+    ]
+
+
+def test_without_variants_cells_belong_to_none():
+    assert canvases("variants=[]") == [((), 0, 40)]
+    assert {cell.variants for cell in plan([SMOKE, FIGURE]).cells} == {()}
+
+
+def test_a_variant_given_twice_is_one():
+    assert len(canvases("variants=['data.canvas=48','  data.canvas=48 ']")) == 1
+
+
+def test_a_run_is_that_of_its_settings_whichever_variant_asks_for_it():
+    from sparseid.config.identity import run_hash
+
+    _, wide = (cell.run for cell in plan([SMOKE, BASE_AND_WIDE]).cells)
+    assert run_hash(wide) == run_hash(plan([SMOKE, "data.canvas=48"]).cells[0].run)
+    assert wide.variants == []
+
+
+def test_variants_of_a_preset(tmp_path):
+    configs = shutil.copytree(CONFIGS, tmp_path / "configs")
+    path = configs / "experiment/at/sparling/fig3.smoke.yaml"
+    path.write_text(path.read_text() + 'variants: ["", data.canvas=48]\n')
+    assert [cell.run.data.canvas for cell in plan([SMOKE, FIGURE], configs).cells] == [40, 40, 48, 48]
+    assert len(plan([SMOKE, FIGURE, "variants=[]"], configs).cells) == 2
+    assert len(plan([SMOKE, FIGURE, "hydra.mode=RUN"], configs).cells) == 1
+    assert "variants=[] leaves all variants out" in message(FIGURE, "data.canvas=56", configs=configs)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (["variants=['','data.canvsa=48']"], ["variants: data.canvsa=48", "did you mean: data.canvas"]),
+        (["variants=['','data.canvas=3']"], ["the circle does not fit", "variants: data.canvas=3"]),
+        (["variants=['','data.canvas']"], ["cannot read the override 'data.canvas'", "variants: data.canvas"]),
+        (["variants=['','data.canvas=interval(0,1)']"], ["no finite list of values"]),
+        (["variants=['','experiment=tbr/fig3']"], ["all runs of a command share experiment"]),
+        (["variants=['','hydra.mode=RUN']"], ["all runs of a command share hydra.mode"]),
+        (["variants=[[data.canvas]]"], ["no text", "as they are typed"]),
+        ([BASE_AND_WIDE, "data.canvas=40"], ["'data.canvas=48' sets", "command line: data.canvas=40"]),
+        ([BASE_AND_WIDE, "hydra.mode=RUN"], ["leave one of them out"]),
+        (["seed=1,2", "data.canvas=40,48", "paired=[[seed,data.canvas]]", "variants=['data.jitter=0','seed=3']"],
+         ["'seed=3' sets"]),
+    ],
+)  # fmt: skip
+def test_impossible_variants_are_refused(overrides, words):
+    text = message(*overrides)
+    assert all(word in text for word in words)

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from sparseid.config.compose import compose
@@ -125,3 +126,24 @@ def test_settings_of_single_cells_are_checked_but_not_whether_the_atlas_is_there
     [problem] = absent(compose([*cells, "scale=paper"]))
     assert "the atlas is not there" in problem.text
     assert absent(compose([])) == []
+
+
+def test_a_file_of_ones_own_is_asked_for_when_it_runs():
+    for scale in ("smoke", "small", "paper"):
+        [problem] = absent(compose(["experiment=regcl/arrays", f"scale={scale}"]))
+        assert problem.keys == ("data.path",)
+        assert "an npz file" in problem.text
+
+
+def test_a_file_that_cannot_be_used_is_refused_with_its_override(tmp_path):
+    path = tmp_path / "series.npz"
+    np.savez(path, observations=np.full((90, 5), np.nan), labels=np.arange(90.0))
+    said = message("experiment=regcl/arrays", "scale=smoke", f"data.path={path}")
+    assert "observations is NaN" in said
+    assert f"command line: data.path={path}" in said
+    rng = np.random.default_rng(0)
+    np.savez(path, observations=rng.normal(size=(90, 5)), labels=100 * rng.normal(size=90))
+    said = message(
+        "experiment=regcl/arrays", "scale=smoke", f"data.path={path}", "data.latents=3", "method.training=supervised"
+    )
+    assert "outputs are bounded by method.head_scale=5" in said

@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+import sparseid.papers.regcl
 import sparseid.papers.sparling
 import sparseid.papers.tbr
 from sparseid.config.choices import dotted_keys
 from sparseid.config.compose import compose
+from sparseid.config.latent_walk import LatentWalkConfig
+from sparseid.config.regcl import RegCLConfig
 from sparseid.config.schema import DigitCircleConfig, SparlingConfig, TBRConfig, TreeSimulationConfig
 from sparseid.config.sweep import plan
 
@@ -82,4 +85,32 @@ def test_no_setting_of_tbr_and_its_data_is_left_out():
     keys = {*dotted_keys(TBRConfig, "method."), *dotted_keys(TreeSimulationConfig, "data.")}
     assert keys - {"method.name", "data.name"} == {
         key for key in (*TBR["settings"], *TBR["sweep"]) if not key.startswith("trainer.")
+    }
+
+
+REGCL = yaml.safe_load((Path(sparseid.papers.regcl.__file__).parent / "published.yaml").read_text())
+
+
+@pytest.mark.parametrize(
+    ("table", "changes"), [("table1", {}), ("table2", {**REGCL["table2"], "method.training": {"value": ["hybrid"]}})]
+)
+def test_every_cell_of_regcl_tables_has_the_published_setting(table, changes):
+    cells = plan([f"experiment=regcl/{table}", "scale=paper"]).cells
+    entries = REGCL["settings"] | REGCL["sweep"] | changes
+    swept = {key: entries[key]["value"] for key in REGCL["sweep"]}
+    assert [tuple(value_of(cell.run, key) for key in swept) for cell in cells] == list(
+        itertools.product(*swept.values())
+    )
+    for cell in cells:
+        assert cell.run.seeds == REGCL["seeds"]["value"]
+        for key in REGCL["settings"]:
+            value = value_of(cell.run, key)
+            assert (value, type(value)) == (entries[key]["value"], type(entries[key]["value"])), key
+
+
+def test_regcl_names_a_source_of_every_setting():
+    assert all(entry["source"] for part in ("settings", "sweep", "table2") for entry in REGCL[part].values())
+    keys = {*dotted_keys(RegCLConfig, "method."), *dotted_keys(LatentWalkConfig, "data.")}
+    assert keys - {"method.name", "data.name", "data.sampling"} == {
+        key for key in (*REGCL["settings"], *REGCL["sweep"]) if not key.startswith("trainer.")
     }

@@ -80,8 +80,8 @@ def test_every_artefact_of_the_five_papers_is_listed(tmp_path):
     )
     assert artefacts["sparling/fig3"].problem == ""
     assert artefacts["tbr/table3"].problem == ""
-    assert artefacts["regcl/fig2"].problem == "no preset yet"
-    assert artefacts["regcl/fig2"].title == "AUC against the number of latents"
+    assert artefacts["ddl/fig4"].problem == "no preset yet"
+    assert artefacts["ddl/fig4"].title == "Set-theoretic indeterminacy: block R2"
 
 
 def test_shared_runs_are_counted_once(tmp_path):
@@ -95,7 +95,7 @@ def test_shared_runs_are_counted_once(tmp_path):
     assert {run.name for run in table} < {run.name for run in figure}
     papers = [total(workload.runs(paper).values()).runs for paper in workload.papers()]
     assert total(workload.runs().values()).runs == sum(papers)
-    assert total(workload.runs("regcl").values()).runs == 0
+    assert total(workload.runs("ddl").values()).runs == 0
 
 
 @pytest.mark.parametrize("state", ["planned", "running", "failed", "preempted"])

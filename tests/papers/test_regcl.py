@@ -188,3 +188,6 @@ def test_a_run_draws_its_maps_below_the_truth():
     assert len(figure.axes) == 6
     assert [axes.get_title() for axes in figure.axes[:2]] == ["seed 0", "seed 1"]
     assert figures.run_figures(frame, {"truth": truth}, [], "small") == {}
+    del arrays["truth"]
+    (figure,) = figures.run_figures(frame, arrays, [], "small").values()
+    assert [axes.get_ylabel() for axes in figure.axes[::2]] == ["feature ablation", "pseudo-inverse Jacobian"]

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from sparseid.papers.rows import per_replicate
+from sparseid.papers.rows import per_replicate, select
 
 
 def rows(entries):
@@ -29,3 +29,10 @@ def test_a_key_that_some_rows_lack():
 
 def test_no_rows():
     assert len(per_replicate(rows(ENTRIES), "mcc")) == 0
+
+
+def test_none_allows_rows_without_the_key():
+    frame = pd.DataFrame({"keys": [{"a": 1}, {"a": 2}, {"b": 1}], "value": [1, 2, 3]})
+    assert select(frame, {"a": (1, None)})["value"].tolist() == [1, 3]
+    assert select(frame, {"a": (1,)})["value"].tolist() == [1]
+    assert select(frame, {"a": (None,), "b": (1, 2)})["value"].tolist() == [3]

@@ -31,7 +31,7 @@ def compose_all(
     Parameters
     ----------
     combinations
-        Overrides of each cell, all for the same keys in the same order.
+        Overrides of each cell; those for keys that only some of them set come last.
     origins_of
         Returns the origins of a combination, for its messages.
 
@@ -45,7 +45,7 @@ def compose_all(
     whole = origins_of(combinations[0])
     tree = load(whole)
     first = to_run_config(tree, whole)
-    template = _Template(tree, first, combinations)
+    template = _Template(tree, first, combinations[0])
     return [first, *(template.fill(texts) or _alone(origins_of(texts)) for texts in combinations[1:])]
 
 
@@ -60,32 +60,38 @@ class _Template:
     (an interpolation), or an override picks a group or adds a key, nothing is filled.
     """
 
-    def __init__(self, tree: DictConfig, first: RunConfig, combinations: Sequence[tuple[str, ...]]):
+    def __init__(self, tree: DictConfig, first: RunConfig, texts: tuple[str, ...]):
         self.tree, self.first = tree.copy(), first
         self.values: dict[str, Value | None] = {}
         self.fits = not _interpolates(tree)
-        columns = [{texts[place] for texts in combinations} for place in range(len(combinations[0]))]
-        self.swept = [place for place, texts in enumerate(columns) if len(texts) > 1]
+        self.texts = dict.fromkeys(texts)
         OmegaConf.set_struct(self.tree, True)
 
     def fill(self, texts: tuple[str, ...]) -> RunConfig | None:
         """Return the first cell with other values; None if they cannot be filled in or make no possible run."""
         if not self.fits:
             return None
+        own = set(texts)
+        left_out = [self._cached(text) for text in self.texts if text not in own]
+        values = [self._cached(text) for text in texts if text not in self.texts]
+        keys = {value[0] for value in values if value is not None}
+        # what the first cell sets and this one does not has a value that only composing knows
+        if None in values or not all(value is not None and value[0] in keys for value in left_out):
+            return None
         run = copy.deepcopy(self.first)
-        for place in self.swept:
-            text = texts[place]
-            if text not in self.values:
-                self.values[text] = self._value(text)
-            value = self.values[text]
-            if value is None:
-                return None
+        for value in values:
+            assert value is not None
             *parents, name = value[0]
             node: Any = run
             for parent in parents:
                 node = getattr(node, parent)
             setattr(node, name, copy.deepcopy(value[1]))
         return None if problems(run) else run
+
+    def _cached(self, text: str) -> Value | None:
+        if text not in self.values:
+            self.values[text] = self._value(text)
+        return self.values[text]
 
     def _value(self, text: str) -> Value | None:
         """Return where the value of an override belongs, converted by the schema; None if it is no plain value."""

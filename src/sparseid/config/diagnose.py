@@ -111,7 +111,7 @@ def _unreadable(override: str | None, origins: Origins) -> ConfigError:
         hint = f"if the value is meant as it stands, quote it for the shell and for the override: '{key}=\"{value}\"'"
     else:
         hint = "overrides read key=value; quote what the shell or a comma splits"
-    return ConfigError(f"cannot read the override {word!r}", source=f"command line: {word}", hint=hint)
+    return ConfigError(f"cannot read the override {word!r}", source=origins.describe(word), hint=hint)
 
 
 def _missing_file(missing: str, origins: Origins) -> ConfigError:

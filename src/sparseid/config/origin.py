@@ -23,12 +23,15 @@ class Origins:
         The overrides that were composed, in order.
     configs
         The folder of YAML files.
-    swept
-        Those of `overrides` that a preset's own sweep added.
+    swept, varied
+        Those of `overrides` that a preset's own sweep and a variant added.
     """
 
-    def __init__(self, overrides: Sequence[str], configs: Path, swept: Sequence[str] = ()) -> None:
-        self.overrides, self.configs, self.swept = list(overrides), configs, set(swept)
+    def __init__(
+        self, overrides: Sequence[str], configs: Path, swept: Sequence[str] = (), varied: Sequence[str] = ()
+    ) -> None:
+        self.overrides, self.configs = list(overrides), configs
+        self.swept, self.varied = set(swept), set(varied)
 
     def of(self, key: str) -> str:
         """Return what set `key` last, for example ``command line: seed=3`` or ``configs/data/digit_circle.yaml``."""
@@ -45,7 +48,9 @@ class Origins:
         return ""
 
     def describe(self, text: str) -> str:
-        """Say whether the override `text` was typed or belongs to a preset's sweep."""
+        """Say whether the override `text` was typed or belongs to a variant or a preset's sweep."""
+        if text in self.varied:
+            return f"variants: {text}"
         return f"hydra.sweeper.params of the preset: {text}" if text in self.swept else f"command line: {text}"
 
     def file(self, key: str) -> str:

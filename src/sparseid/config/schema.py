@@ -291,6 +291,9 @@ class RunConfig:
     """Folder of runs and reports."""
     paired: list[list[str]] = field(default_factory=list)
     """Groups of swept keys that advance together instead of being multiplied: [[seed, data.canvas]]."""
+    variants: list[str] = field(default_factory=list)
+    """Overrides that a sweep is repeated with, as they are typed; the empty text is the sweep as it stands:
+    ["", "data.mixing=additive", "data.gain_x1=3 data.gain_x2=3"]."""
     schema: int = SCHEMA_VERSION
     """Version of this schema; config.yaml files of runs carry it."""
     method: Any = MISSING

@@ -1,10 +1,10 @@
-"""The runs one command asks for: one, or every combination of the values it sweeps over."""
+"""The runs one command asks for: one, or every combination of the values it sweeps over, for each of its variants."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hydra.core.override_parser.types import Override
@@ -30,10 +30,13 @@ class Cell:
         What composes it, for a Hydra launcher: ``("experiment=sparling/fig3", "seed=0")``.
     run
         Its checked configuration.
+    variants
+        Those that it belongs to; empty where there are none.
     """
 
     overrides: tuple[str, ...]
     run: RunConfig
+    variants: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Plan:
     cells
         The runs in order, all composed and checked.
     swept
-        The keys they differ in; empty for a single run that no sweep asked for.
+        The keys they differ in, led by ``variants`` if there are any; empty for a single run that no sweep asked for.
     tree
         The composition without swept values: Hydra's launchers read their settings from it.
     """
@@ -59,7 +62,8 @@ def plan(overrides: Sequence[str], configs: Path = CONFIGS) -> Plan:
     """Return the runs `overrides` ask for.
 
     A comma (``seed=0,1,2``) or ``range`` sweeps. So does a preset with ``hydra.mode: MULTIRUN`` over its
-    ``hydra.sweeper.params``; values on the command line replace the preset's, ``hydra.mode=RUN`` asks for one run.
+    ``hydra.sweeper.params``; values on the command line replace the preset's, ``hydra.mode=RUN`` asks for one run. Each
+    text of ``variants`` is a sweep of its own: its values take the place of the swept ones.
 
     Raises
     ------
@@ -72,10 +76,12 @@ def plan(overrides: Sequence[str], configs: Path = CONFIGS) -> Plan:
         _refuse_sweep(override, origins)
     swept = [override for override in typed if override.is_sweep_override()]
     tree = load(Origins([text_of(override) for override in typed if override not in swept], configs))
-    preset = _preset_sweep(tree, configs) if _sweeps(tree, typed, swept, origins) else []
-    if not preset and not swept:
+    sweeps = _sweeps(tree, typed, swept, origins)
+    preset = _preset_sweep(tree, configs) if sweeps else []
+    variants = _variants(tree, typed, origins) if sweeps else {}
+    if not preset and not swept and not variants:
         texts = tuple(text_of(override) for override in typed if not override.is_hydra_override())
-        return Plan((Cell(texts, to_run_config(tree, origins)),), (), tree)
+        return Plan((Cell(texts, replace(to_run_config(tree, origins), variants=[])),), (), tree)
 
     axes: dict[str, list[str]] = {}
     for override in [*preset, *typed]:
@@ -84,15 +90,56 @@ def plan(overrides: Sequence[str], configs: Path = CONFIGS) -> Plan:
     # Only what no typed value replaced is the preset's.
     replaced = {override.key_or_group for override in typed}
     from_preset = [text for override in preset if override.key_or_group not in replaced for text in _texts(override)]
+    from_variants = [text for own in variants.values() for texts in own.values() for text in texts]
     for_hydra = [text_of(override) for override in typed if override.is_hydra_override()]
 
     def origins_of(combination: Sequence[str]) -> Origins:
-        return Origins([*for_hydra, *combination], configs, from_preset)
+        return Origins([*for_hydra, *combination], configs, from_preset, from_variants)
 
-    combinations = _combinations(axes, _pairs(tree, axes, origins))
-    cells = [Cell(texts, run) for texts, run in zip(combinations, compose_all(combinations, origins_of), strict=True)]
+    wanted: dict[tuple[str, ...], list[str]] = {}  # overrides of a run -> variants that share it
+    for variant, own in (variants or {"": {}}).items():
+        for combination in _combinations(axes | own, _pairs(tree, axes | own, origins)):
+            wanted.setdefault(combination, []).extend([variant] if variants else [])
+    runs = compose_all(list(wanted), origins_of)
+    cells = [
+        Cell(texts, replace(run, variants=[]), tuple(names))  # it is one of them, and has none of its own
+        for (texts, names), run in zip(wanted.items(), runs, strict=True)
+    ]
     keys = dict.fromkeys(override.key_or_group for override in [*preset, *swept])
-    return Plan(tuple(cells), tuple(keys), tree)
+    return Plan(tuple(cells), (*(["variants"] if variants else []), *keys), tree)
+
+
+def _variants(tree: DictConfig, typed: list[Override], origins: Origins) -> dict[str, dict[str, list[str]]]:
+    """Return each text of ``variants`` with the axes that it adds or replaces: key -> single-valued overrides.
+
+    Raises
+    ------
+    ConfigError
+        If a variant cannot be read, sets what all runs of a command share, or what is typed beside it.
+    """
+    keys_typed = {override.key_or_group: text_of(override) for override in typed}
+    found: dict[str, dict[str, list[str]]] = {}
+    for text in tree.variants:
+        if not isinstance(text, str):
+            hint = 'list overrides as they are typed, "" for none: ["", "data.canvas=48 seed=1"]'
+            raise ConfigError(f"variants: {text} is no text", source=origins.of("variants"), hint=hint)
+        words = text.split()
+        of_variant = Origins(words, origins.configs, varied=words)
+        axes = found.setdefault(" ".join(words), {})
+        for override in parse(words, of_variant):
+            key = override.key_or_group
+            if override.is_hydra_override() or key in (*SINGLE_GROUPS, "paired", "variants"):
+                problem, hint = f"all runs of a command share {key}", "leave it out of the variants"
+                raise ConfigError(problem, source=of_variant.describe(text_of(override)), hint=hint)
+            _refuse_sweep(override, of_variant)
+            if key in keys_typed:
+                raise ConfigError(
+                    f"{key} is what the variant {' '.join(words)!r} sets",
+                    source=origins.describe(keys_typed[key]),
+                    hint="leave one of them out; variants=[] leaves all variants out",
+                )
+            axes[key] = _texts(override)
+    return found
 
 
 def _combinations(axes: dict[str, list[str]], pairs: list[list[str]]) -> list[tuple[str, ...]]:
@@ -135,16 +182,18 @@ def _pairs(tree: DictConfig, axes: dict[str, list[str]], origins: Origins) -> li
 
 
 def _sweeps(tree: DictConfig, typed: list[Override], swept: list[Override], origins: Origins) -> bool:
-    """Whether to sweep: the preset says so or a value does; refuse to where ``hydra.mode=RUN`` was typed."""
+    """Whether to sweep: the preset, a value or variants say so; refuse to where ``hydra.mode=RUN`` was typed."""
     if tree.hydra.mode == RunMode.MULTIRUN:
         return True
-    if swept and any(override.key_or_group == "hydra.mode" for override in typed):
-        text = text_of(swept[0])
+    one_run = any(override.key_or_group == "hydra.mode" for override in typed)
+    asked = [*swept, *(override for override in typed if override.key_or_group == "variants" and tree.variants)]
+    if asked and one_run:
+        text = text_of(asked[0])
         hint = "leave one of them out"
         raise ConfigError(
             f"{text} asks for several runs, hydra.mode=RUN for one", source=origins.describe(text), hint=hint
         )
-    return bool(swept)
+    return bool(asked or tree.variants) and not one_run
 
 
 def _preset_sweep(tree: DictConfig, configs: Path) -> list[Override]:

@@ -51,6 +51,10 @@ def absent(run: RunConfig) -> list[Problem]:
 
     No part of `problems`: what a preset would run is planned and reported without them, too.
     """
+    if isinstance(run.data, ArraysConfig):
+        from sparseid.data.arrays.reader import absent_file
+
+        return [Problem(*fault) for fault in absent_file(run.data)]
     return [Problem(*fault) for fault in data_sets.absent_files(run.data)]
 
 
@@ -222,13 +226,26 @@ def _latent_walk(run: RunConfig) -> Iterator[Problem]:
 
     for fault in faults(run.data, run.trainer.batch_size):
         yield Problem(*fault)
+    yield from _labels_in_reach(run, run.data.box, "data.box")
 
 
 def _arrays(run: RunConfig) -> Iterator[Problem]:
-    from sparseid.data.arrays.reader import faults  # NumPy
+    from sparseid.data.arrays.reader import faults, largest_label  # NumPy
 
     for fault in faults(run.data, run.trainer.batch_size):
         yield Problem(*fault)
+    yield from _labels_in_reach(run, largest_label(run.data), "data.path")
+
+
+def _labels_in_reach(run: RunConfig, largest: float, source: str) -> Iterator[Problem]:
+    """Yield that supervised outputs are bounded below what they should be; contrastive ones are no labels."""
+    method = run.method
+    if not isinstance(method, RegCLConfig) or method.training != "supervised" or method.head == "identity":
+        return
+    if largest > method.head_scale:
+        bound = f"method.head_scale={method.head_scale:g}"
+        text = f"labels reach {largest:g}, outputs are bounded by {bound}: raise it or write method.head=identity"
+        yield Problem(("method.head_scale", "method.head", source), text)
 
 
 def _tbr(run: RunConfig) -> Iterator[Problem]:

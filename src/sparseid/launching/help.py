@@ -29,6 +29,7 @@ any key of the configuration can be set: KEY=VALUE, for example method.optimizer
   force=true          make a run again that is done
   hydra.mode=RUN      one run of a preset that sweeps
   paired=[[a,b]]      the swept keys a and b advance together instead of being multiplied
+  variants="['','data.canvas=48']"   the sweep as it stands, and again with other settings
   hydra.launcher.jobs=2       local: runs at once (0: one per GPU, without GPUs one per core)
   hydra.launcher.wait=false   return at once; the runs go on in the background, or on the cluster
 

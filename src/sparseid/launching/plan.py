@@ -224,8 +224,7 @@ def all_artefacts() -> dict[str, tuple[str, str]]:
     for paper in PAPERS:
         titles = load_targets(paper).titles
         ours = {entry.id: entry.title for entry in ARTEFACTS.values() if entry.paper == paper}
-        own = {name: title for name, title in ours.items() if name not in titles}  # summaries of one run
-        found.update({name: (paper, title) for name, title in (own | titles).items()})
+        found.update({name: (paper, title) for name, title in (ours | titles).items()})
     return found
 
 

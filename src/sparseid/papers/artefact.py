@@ -32,7 +32,7 @@ class Artefact:
     title
         One line.
     selects
-        Row keys and the values of theirs that belong to the artefact.
+        Row keys and the values of theirs that belong to the artefact; None for rows without the key.
     cell
         Keys that tell its cells apart, in the order in which they are written.
     metrics
@@ -54,7 +54,7 @@ class Artefact:
     id: str
     paper: str
     title: str
-    selects: Mapping[str, Sequence[Key]]
+    selects: Mapping[str, Sequence[Key | None]]
     cell: tuple[str, ...]
     metrics: tuple[str, ...]
     targets_of: tuple[str, ...] = ()
@@ -86,6 +86,12 @@ class Artefact:
     def statements(self) -> list[Statement]:
         """The claims the paper makes about it."""
         return load_targets(self.paper).statements_about(self.id)
+
+    @property
+    def compared_with(self) -> list[str]:
+        """The other artefacts whose rows the checks of its claims read."""
+        checks = [self.checks.get(entry.id) for entry in self.statements]
+        return sorted({check.other for check in checks if isinstance(check, Comparison)})
 
     def check_claims(self, rows_of: Callable[[str], pd.DataFrame], scale: str) -> list[ClaimResult]:
         """Check the claims about it; those that have no check yet are left out.

@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+from sparseid.config.choices import CONFIGS
+from sparseid.config.gtex import GtexConfig
+from sparseid.data.gtex.sources import placed_files
+from sparseid.data.places import data_folder, digest
+from sparseid.files import write_text
+from sparseid.papers.fingerprint import fingerprint, of_code, of_files
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sparseid.config.schema import RunConfig
+
+COMPOSED_BY = ("config", "data", "metrics", "stacking", "papers/presets.py")
+"""The code that composes and checks a configuration: what ``config`` may import, and this."""
 
 
 @cache
-def preset_runs(experiment: str, scale: str) -> frozenset[tuple[str, int]]:
-    """Return (recipe hash, seed) of every run that a preset asks for at a scale, of a stack for each member."""
-    from sparseid.config.identity import member_seeds, recipe_hash  # imports Hydra: only where rows are looked at
-    from sparseid.config.sweep import plan
+def preset_runs(experiment: str, scale: str, configs: Path = CONFIGS) -> frozenset[tuple[str, int]]:
+    """Return (recipe hash, seed) of every run that a preset asks for at a scale, of a stack for each member.
 
-    runs = [cell.run for cell in plan([f"experiment={experiment}", f"scale={scale}"]).cells]
-    hashed = [(recipe_hash(run), member_seeds(run)) for run in runs]
-    return frozenset((recipe, seed) for recipe, seeds in hashed for seed in seeds)
+    Hydra takes tenths of a second for a preset, so the answer is kept in the data folder, and used as long as nothing
+    that it depends on has changed: the files of `configs`, the code and libraries that compose them, and the files that
+    the user has placed or a preset names. Where it cannot be kept or read, the preset is composed.
+    """
+    kept = data_folder() / "cache" / "presets" / f"{experiment.replace('/', '-')}-{scale}.json"
+    made_from = fingerprint(experiment, scale, _dependencies(configs))
+    recipes = _read(kept, made_from)
+    if recipes is None:
+        recipes, named = _compose(experiment, scale, configs)
+        if made_from == fingerprint(experiment, scale, _dependencies.__wrapped__(configs)):  # not edited meanwhile
+            _write(kept, {"made_from": made_from, "named": named, "recipes": recipes})
+    return frozenset((recipe, seed) for recipe, seeds in recipes.items() for seed in seeds)
 
 
 @cache
@@ -31,3 +55,61 @@ def of_preset(rows: pd.DataFrame, experiment: str, scale: str) -> pd.DataFrame:
     """
     mine = rows[rows["scale"] == scale]
     return mine[mine["recipe"].isin(preset_recipes(experiment, scale))] if len(mine) else mine
+
+
+def _compose(experiment: str, scale: str, configs: Path) -> tuple[dict[str, list[int]], dict[str, str]]:
+    """Return the seeds of each recipe of a preset, and the state of each file that its settings name."""
+    from sparseid.config.identity import member_seeds, recipe_hash  # imports Hydra: only where nothing is remembered
+    from sparseid.config.sweep import plan
+
+    seeds: dict[str, set[int]] = {}
+    named: set[str] = set()
+    for cell in plan([f"experiment={experiment}", f"scale={scale}"], configs).cells:
+        seeds.setdefault(recipe_hash(cell.run), set()).update(member_seeds(cell.run))
+        named |= _named_files(cell.run)
+    return {recipe: sorted(of_recipe) for recipe, of_recipe in seeds.items()}, {name: _state(name) for name in named}
+
+
+def _named_files(run: RunConfig) -> set[str]:
+    """Return what stands in the settings of a run that may name a file, whose content then counts in its recipe."""
+    settings: list[Any] = [run.method, run.data]
+    marked = {
+        getattr(node, field.name) for node in settings for field in dataclasses.fields(node) if "file" in field.metadata
+    }
+    if isinstance(run.data, GtexConfig):
+        marked |= {run.data.path, run.data.tf_targets}
+    return marked - {""}
+
+
+def _state(name: str) -> str:
+    """Return the digest of a file; empty if there is none that can be read."""
+    try:
+        return digest(Path(name))
+    except OSError:
+        return ""
+
+
+@cache
+def _dependencies(configs: Path) -> str:
+    """Return the fingerprint of everything that any preset depends on."""
+    placed = {name: digest(path) for name, path in placed_files(GtexConfig(source="atlas")).items()}
+    return fingerprint(of_files(configs), of_code(COMPOSED_BY, ("hydra-core", "omegaconf")), placed)
+
+
+def _read(kept: Path, made_from: str) -> dict[str, list[int]] | None:
+    """Return the recipes of a kept answer; None if there is none, it is out of date or cannot be read."""
+    try:
+        answer = json.loads(kept.read_text(encoding="utf-8"))
+        if answer["made_from"] != made_from or any(_state(name) != state for name, state in answer["named"].items()):
+            return None
+        return {str(recipe): [int(seed) for seed in seeds] for recipe, seeds in answer["recipes"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _write(kept: Path, answer: dict[str, Any]) -> None:
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_text(kept, json.dumps(answer))
+    except OSError:
+        pass  # a folder that cannot be written to costs time, nothing else

@@ -53,8 +53,8 @@ def artefact(name: str) -> Artefact:
 
 
 def run_summary(paper: str, rows: pd.DataFrame) -> Artefact | None:
-    """Return the artefact that sums up one run with these rows; None if no summary is declared for such a run."""
-    for candidate in ARTEFACTS.values():
+    """Return what sums up one run with these rows; None if no summary is declared for such a run."""
+    for candidate in (*ARTEFACTS.values(), *regcl.SUMMARIES):
         if candidate.summary_of_run and candidate.paper == paper and len(select(rows, candidate.selects)):
             return candidate
     return None

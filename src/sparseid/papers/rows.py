@@ -19,12 +19,12 @@ def no_rows() -> pd.DataFrame:
     return pd.DataFrame(columns=COLUMNS)
 
 
-def select(rows: pd.DataFrame, allowed: Mapping[str, Collection[Key]]) -> pd.DataFrame:
-    """Return the rows that carry every key of `allowed` with one of its values."""
+def select(rows: pd.DataFrame, allowed: Mapping[str, Collection[Key | None]]) -> pd.DataFrame:
+    """Return the rows that carry every key of `allowed` with one of its values; None allows rows without the key."""
     fits: dict[int, bool] = {}  # by identity: rows of a cell share their keys, so few are looked at
     for keys in rows["keys"]:
         if id(keys) not in fits:
-            fits[id(keys)] = all(name in keys and keys[name] in values for name, values in allowed.items())
+            fits[id(keys)] = all(keys.get(name) in values for name, values in allowed.items())
     chosen = [fits[id(keys)] for keys in rows["keys"]]
     return rows[pd.Series(chosen, index=rows.index, dtype=bool)]
 

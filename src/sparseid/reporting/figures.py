@@ -22,8 +22,11 @@ def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
 
     folder.mkdir(parents=True, exist_ok=True)
     png, svg = folder / f"{name}.png", folder / f"{name}.svg"
+    figure.set_dpi(PNG_DPI)
+    if engine := figure.get_layout_engine():  # once, here: with one, each saving would draw everything twice
+        engine.execute(figure)
+        figure.set_layout_engine(None)
     replace_file(png, lambda file: figure.savefig(file, format="png", dpi=PNG_DPI))
-    figure.set_layout_engine("none")  # drawing the PNG has settled the layout; once is slow enough
     with rc_context({"svg.hashsalt": "sparseid"}):
         replace_file(svg, lambda file: figure.savefig(file, format="svg", metadata={"Date": None}))
     return [png, svg]

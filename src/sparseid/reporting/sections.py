@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+
+import pandas as pd
 
 from sparseid.files import write_text
 from sparseid.papers.artefact import Artefact
-from sparseid.papers.claims import ClaimResult
 from sparseid.papers.names import written_cell
 from sparseid.papers.presets import of_preset, preset_runs
 from sparseid.papers.targets import PaperTargets, Statement
 from sparseid.reporting.aggregate import cells
 from sparseid.reporting.collect import Collection
+from sparseid.reporting.content import Content, keep_content, made_from, read_content
 from sparseid.reporting.figures import save_figure
 from sparseid.reporting.pictures import Picture, picture
-from sparseid.reporting.tables import Line, caption, latex, lines, markdown, metric_text, paper_text
+from sparseid.reporting.tables import caption, latex, lines, markdown, metric_text, paper_text
 
 _REPORTED_HEADER = ("cell", "metric", "paper", "n", "source")
 
@@ -30,42 +33,42 @@ class Section:
     ----------
     artefact, scale
         What it is.
-    table, caption
-        Its comparison table.
-    claims, unchecked
-        The paper's claims about it: with our finding, and without a check.
+    content
+        Its comparison table, claims with our finding, and counts.
+    caption
+        Of the table.
+    unchecked
+        The paper's claims about it without a check.
     conditions
         Claim id -> the check as a formula.
     files
         Kind -> path of the table relative to the report's folder.
     figure
         None for a plain table.
-    verdicts
-        Word -> number of cells.
     expected, made
         Runs (recipe hash, seed) that its preset asks for, and those of them that have rows.
-    older_commits
-        Commits of rows marked as made by older code.
     """
 
     artefact: Artefact
     scale: str
-    table: list[Line]
+    content: Content
     caption: str
-    claims: list[ClaimResult]
     unchecked: list[Statement]
     conditions: dict[str, str]
     files: dict[str, str]
     figure: Picture | None
-    verdicts: Counter[str]
     expected: frozenset[tuple[str, int]]
     made: frozenset[tuple[str, int]]
-    older_commits: list[str]
+
+    @property
+    def verdicts(self) -> Counter[str]:
+        """Word -> number of cells."""
+        return Counter(self.content.verdicts)
 
     @property
     def outcomes(self) -> Counter[str]:
         """Number of claims that hold, fail and are undecided."""
-        return Counter(claim.finding.outcome for claim in self.claims)
+        return Counter(claim.finding.outcome for claim in self.content.claims)
 
     @property
     def anchor(self) -> str:
@@ -113,38 +116,53 @@ def file_name(artefact_id: str) -> str:
 def write_artefact(artefact: Artefact, collection: Collection, report: Path, scale: str) -> Section:
     """Write table (.md, .tex) and figure (.png, .svg) of one artefact to ``<report>/<scale>``.
 
+    They stay as they are where its rows, those that its claims compare with, its targets and the code are those that
+    they were made from.
+
     Returns
     -------
     Section
         What the page shows of it.
     """
-    folder = report / scale
-    folder.mkdir(parents=True, exist_ok=True)
-    name = file_name(artefact.id)
-    rows = of_preset(collection.rows, artefact.id, scale)
-    made = cells(artefact, rows, scale)
-    table = lines(made, artefact.convention)
-    heading = caption(artefact.title, scale, artefact.convention)
-    write_text(folder / f"{name}.md", markdown(table, heading))
-    write_text(folder / f"{name}.tex", latex(table, heading))
-    figure = None
-    if artefact.draw:
-        save_figure(artefact.draw(rows, artefact.targets, scale), folder, name)
-        figure = picture(folder / f"{name}.svg", report)
+    folder, name = report / scale, file_name(artefact.id)
+    files = [folder / f"{name}.{kind}" for kind in ("md", "tex", *(("png", "svg") if artefact.draw else ()))]
+    rows_of = cache(partial(of_preset, collection.rows, scale=scale))
+    rows = rows_of(artefact.id)
+    inputs = made_from(artefact.id, scale, [rows, *map(rows_of, artefact.compared_with)])
+    content = read_content(folder / f".{name}.json", inputs, files)
+    if content is None:
+        content = _make(artefact, rows_of, files, scale)
+        keep_content(folder / f".{name}.json", inputs, files, content)
     expected = preset_runs(artefact.id, scale)
     return Section(
         artefact=artefact,
         scale=scale,
-        table=table,
-        caption=heading,
-        claims=artefact.check_claims(partial(of_preset, collection.rows, scale=scale), scale),
+        content=content,
+        caption=caption(artefact.title, scale, artefact.convention),
         unchecked=artefact.unchecked,
         conditions={statement.id: statement.condition for statement in artefact.statements},
         files={kind: f"{scale}/{name}.{kind}" for kind in ("md", "tex")},
-        figure=figure,
-        verdicts=Counter(cell.verdict.word for cell in made),
+        figure=picture(folder / f"{name}.svg", report) if artefact.draw else None,
         expected=expected,
         made=expected & set(zip(rows["recipe"], rows["seed"], strict=True)),
+    )
+
+
+def _make(artefact: Artefact, rows_of: Callable[[str], pd.DataFrame], files: list[Path], scale: str) -> Content:
+    """Write the files of an artefact and return what the page shows beside them."""
+    rows, folder = rows_of(artefact.id), files[0].parent
+    folder.mkdir(parents=True, exist_ok=True)
+    made = cells(artefact, rows, scale)
+    table = lines(made, artefact.convention)
+    heading = caption(artefact.title, scale, artefact.convention)
+    write_text(files[0], markdown(table, heading))
+    write_text(files[1], latex(table, heading))
+    if artefact.draw:
+        save_figure(artefact.draw(rows, artefact.targets, scale), folder, file_name(artefact.id))
+    return Content(
+        table=table,
+        claims=artefact.check_claims(rows_of, scale),
+        verdicts=dict(Counter(cell.verdict.word for cell in made)),
         older_commits=sorted({commit for cell in made for commit in cell.older_commits}),
     )
 

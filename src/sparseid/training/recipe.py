@@ -70,6 +70,8 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
         seed_everything(streams.integer("evaluation", number))
         test(tester, module, data, evaluation)
         rows += make_rows(cfg, cast(Method, module), evaluation, made_with)
+        for remark in getattr(module, "remarks", ()):
+            folder.say(remark)
     if lost := [seed for seed in cfg.seeds if all(row.value is None for row in rows if row.seed == seed)]:
         folder.say(
             f"nothing could be measured of seed {', '.join(map(str, lost))}: it has diverged, the others have not"

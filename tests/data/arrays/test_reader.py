@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sparseid.data.arrays.reader import embedding_size, faults, read_series
+from sparseid.data.arrays.reader import absent_file, embedding_size, faults, largest_label, read_series
 from sparseid.errors import InputError
 
 RNG = np.random.default_rng(0)
 WHOLE = {
     "observations": RNG.normal(size=(60, 8)),
     "labels": RNG.normal(size=(60, 2)),
-    "ground_truth": np.ones((4, 8), dtype=bool),
+    "ground_truth": np.arange(8) >= np.array([[0], [0], [4], [4]]),
     "latents": RNG.normal(size=(60, 4)),
 }
 
@@ -62,9 +62,12 @@ def test_a_changed_file_is_read_again(file_of):
     [
         ({"observations": None}, "there is no array observations (only: labels, ground_truth, latents)"),
         ({"labels": None, "observations": None}, "no array observations and no array labels"),
-        ({"observations": np.where(np.arange(60) % 20 == 0, np.nan, 0.0)[:, None]}, "NaN or infinite in 3 of 60 rows"),
-        ({"observations": np.full((60, 2), 1e39)}, "observations is NaN or infinite in 60"),
-        ({"labels": np.full((60, 1), np.inf)}, "labels is NaN or infinite in 60 of 60 rows"),
+        (
+            {"observations": np.where(np.arange(60) % 20 == 0, np.nan, 0.0)[:, None]},
+            "beyond single precision in 3 of 60 rows",
+        ),
+        ({"observations": np.full((60, 2), 1e39)}, "observations is NaN, infinite or beyond single precision in 60"),
+        ({"labels": np.full((60, 1), np.inf)}, "labels is NaN, infinite or beyond single precision in 60 of 60"),
         ({"latents": np.full((60, 4), np.nan)}, "latents is NaN"),
         ({"labels": np.ones((60, 2))}, "labels is constant in column 0, 1"),
         ({"labels": np.stack([np.arange(60), np.zeros(60)], axis=1)}, "labels is constant in column 1"),
@@ -74,9 +77,13 @@ def test_a_changed_file_is_read_again(file_of):
         ({"observations": np.zeros((0, 5))}, "not a table"),
         ({"observations": np.full((60, 2), "a")}, "not a table of numbers"),
         ({"labels": np.zeros((60, 2), dtype=complex)}, "labels is complex128"),
-        ({"labels": np.array([None] * 60)}, "pickled arrays are refused"),
+        ({"labels": np.array([None] * 60)}, "pickled objects, which are refused"),
         ({"ground_truth": np.ones((4, 8))}, "ground_truth is float64 (4, 8), not bool with 8 columns"),
         ({"ground_truth": np.ones((8, 4), dtype=bool)}, "not bool with 8 columns"),
+        ({"ground_truth": np.ones((1, 8), dtype=bool)}, "ground_truth has 1 rows, less than the 2 of the labels"),
+        ({"ground_truth": np.ones((4, 8), dtype=bool)}, "ground_truth is True everywhere in the 2 rows of the labels"),
+        ({"ground_truth": np.arange(4)[:, None] < np.full(8, 2)}, "ground_truth is False everywhere in the 2 rows"),
+        ({"observations": np.ones((60, 8))}, "observations are the same in every row"),
     ],
 )
 def test_unusable_arrays_are_named(file_of, changes, text):
@@ -95,7 +102,7 @@ def test_unusable_files(tmp_path, file_of):
     path.write_bytes(Path(file_of()).read_bytes()[:-200])
     assert "no whole npz file" in refused(str(path))
     path.write_bytes(pickle.dumps({"observations": 1}))
-    assert "pickled arrays are refused" in refused(str(path))
+    assert "pickled objects, which are refused" in refused(str(path))
     np.save(tmp_path / "single.npy", np.zeros((60, 8)))
     assert "numpy.savez" in refused(str(tmp_path / "single.npy"))
 
@@ -117,8 +124,8 @@ def test_nothing_is_unpickled(tmp_path):
         (4, {}, 4),
         (0, {"latents": None}, 4),
         (0, {"ground_truth": None}, 4),
-        (0, {"ground_truth": np.ones((2, 8), dtype=bool)}, 4),  # rows of the labels alone
-        (6, {"ground_truth": np.ones((2, 8), dtype=bool), "latents": None}, 6),
+        (0, {"ground_truth": WHOLE["ground_truth"][2:]}, 4),  # rows of the labels alone
+        (6, {"ground_truth": WHOLE["ground_truth"][2:], "latents": None}, 6),
         (3, {"ground_truth": None, "latents": None}, 3),
     ],
 )
@@ -152,5 +159,16 @@ def test_faults_of_series_and_settings(arrays_config, file_of):
     assert {"data.path", "trainer.batch_size"} <= set(keys)
     [(keys, said)] = faults(arrays_config(path=path, held_out=1.0), batch_size=5)
     assert keys == ("data.held_out",)
-    [(keys, said)] = faults(arrays_config(), batch_size=5)
+    path = file_of(labels=np.maximum(np.arange(60), 54))  # changes in the end only
+    [(keys, said)] = faults(arrays_config(path=path), batch_size=5)
+    assert "labels is constant in column 0 of the 54 samples that train" in said
+    assert list(faults(arrays_config(), batch_size=5)) == []  # presets are planned without a file
+    [(keys, said)] = absent_file(arrays_config())
+    assert keys == ("data.path",)
     assert "data.path names your file" in said
+    assert "observations  (N, D) numbers" in said
+
+
+def test_largest_label(arrays_config, file_of, tmp_path):
+    assert largest_label(arrays_config(path=file_of(labels=np.linspace(-7, 2, 60)))) == 7
+    assert largest_label(arrays_config(path=str(tmp_path / "absent.npz"))) == 0

@@ -10,6 +10,7 @@ from sparseid.methods.regcl.evaluation import (
     Factor,
     Layout,
     arrays_of,
+    deficient_share,
     limit_of,
     maps_of,
     measure,
@@ -37,7 +38,8 @@ def made(embeds, **changes):
     maps = {"jf_plus": np.stack([TRUTH, ~TRUTH]).astype(float)}
     embedding = embeds(latents)
     values = {"maps": maps, "train": samples, "held_out": samples, "train_embedding": embedding, "embedding": embedding}
-    values |= {"saturated": np.array([0.0, 0.25]), "truth": np.stack([TRUTH] * 2), "limit": np.array([0.7, 0.8])}
+    values |= {"saturated": np.array([0.0, 0.25]), "deficient": np.array([0.0, 0.5])}
+    values |= {"truth": np.stack([TRUTH] * 2), "limit": np.array([0.7, 0.8])}
     return Evaluated(**(values | changes))
 
 
@@ -56,6 +58,8 @@ def test_known_values():
         ("minimum_norm_auc", 6): 80,
         ("saturated", 5): 0,
         ("saturated", 6): 25,
+        ("rank_deficient", 5): 0,
+        ("rank_deficient", 6): 50,
     }
 
 
@@ -68,7 +72,11 @@ def test_each_factor_is_explained_by_its_own_coordinates():
 def test_what_is_not_known_is_left_out():
     samples = SeriesBatch(torch.zeros(2, 60, 4), torch.randn(2, 60, 1), None)
     unknown = made(lambda z: z, truth=None, limit=None, train=samples, held_out=samples)
-    assert {key[:-1] for key in values(measure(unknown, LAYOUT, [5, 6]))} == {("r2", "labels"), ("saturated",)}
+    assert {key[:-1] for key in values(measure(unknown, LAYOUT, [5, 6]))} == {
+        ("r2", "labels"),
+        ("saturated",),
+        ("rank_deficient",),
+    }
     assert set(arrays_of(unknown, LAYOUT)) == {"map_jf_plus", "embedding", "labels"}
 
 
@@ -79,6 +87,18 @@ def test_maps_are_those_of_the_encoder_by_backward_passes():
     for name, settings in ATTRIBUTIONS.items():
         expected = attribution_map(encoder, inputs, **settings, seeds=[0, 1])
         np.testing.assert_allclose(maps[name], expected, rtol=1e-3, atol=1e-5 * expected.max())
+
+
+def test_samples_with_dependent_outputs_are_counted():
+    encoder = StackedEncoder(5, 3, 3, generators([0, 1], "init"), "identity")
+    inputs = torch.randn(2, 1500, 5, generator=torch.Generator().manual_seed(0))  # two chunks
+    assert deficient_share(encoder, inputs).tolist() == [0, 0]
+    encoder.layers[-1].weight.data[1, :, 2] = encoder.layers[-1].weight.data[1, :, 0]  # two outputs are the same
+    assert deficient_share(encoder, inputs).tolist() == [0, 1]
+    encoder.layers[0].weight.data[0] = 0  # dead
+    assert deficient_share(encoder, inputs).tolist() == [1, 1]
+    maps = maps_of(encoder, inputs[:, :50], [0, 1])
+    assert all(np.isfinite(values).all() for values in maps.values())
 
 
 def test_the_limit_is_near_chance_to_perfect_and_belongs_to_the_data_alone(config):

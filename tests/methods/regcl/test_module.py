@@ -159,7 +159,7 @@ def test_a_member_has_the_numbers_it_has_alone(config, training):
     alone = execute(config(f"method.training={training}", "seeds=[0]"))
     together, single = numbers(stack, 0), numbers(alone)
     assert list(together) == list(single)
-    assert len(single) == 6 + 1 + (3 if training == "hybrid" else 2) + 1
+    assert len(single) == 6 + 1 + (3 if training == "hybrid" else 2) + 2
     np.testing.assert_allclose(list(together.values()), list(single.values()), rtol=1e-3)
     for name, tensor in weights(alone).items():
         # a contrastive loss does not change with the last bias: its gradient is rounding, of which Adam makes steps
@@ -218,9 +218,16 @@ def test_rows_have_the_keys_of_the_papers_tables(config):
     rows = read_rows(execute(cfg) / "result.json")
     scores = [row for row in rows if row.metric == "auc"]
     assert [row.keys["attribution"] for row in scores] == [name for name in ATTRIBUTIONS for _ in range(2)]
-    assert all(row.keys.items() >= keys.items() and row.unit == "AUC percent" and row.n == 40 for row in scores)
+    assert all(row.keys.items() >= keys.items() and row.unit == "AUC in percent" and row.n == 40 for row in scores)
     assert all(0 <= row.value <= 100 for row in scores)
     assert {row.keys["explained"] for row in rows if row.metric == "r2"} == {"labels", "z1", "z2"}
+
+
+def test_a_poor_fit_is_said_in_the_log(config):
+    folder = execute(config())  # 20 steps
+    labels = [row.value for row in read_rows(folder / "result.json") if row.keys.get("explained") == "labels"]
+    assert max(labels) < 95
+    assert f"below 95 % in 2 of 2 seeds (lowest: {min(labels):.1f} %" in (folder / "log.txt").read_text()
 
 
 def test_pictures_have_the_scored_rows_of_all_maps(config):
@@ -243,6 +250,8 @@ def test_pictures_have_the_scored_rows_of_all_maps(config):
         (("method.penalty_samples=33",), "method.penalty_samples"),
         (("method.head=identity",), "method.head"),
         (("method.training=supervised", "data.setting=b"), "method.training"),
+        (("method.training=supervised", "data.box=5.1"), "method.head_scale"),
+        (("method.penalty_weight=-0.1",), "method.penalty_weight"),
         (("trainer.precision=bf16-mixed",), "trainer.precision"),
         (("trainer.devices=2",), "trainer.devices"),
     ],
@@ -255,6 +264,8 @@ def test_what_cannot_work_is_refused(config, changes, key):
 def test_an_unbounded_head_is_allowed_where_the_loss_has_a_minimum(config):
     for change in ("similarity=cosine", "positive_in_denominator=true", "training=supervised"):
         assert problems(config("method.head=identity", f"method.{change}")) == []
+    assert problems(config("method.head=identity", "method.training=supervised", "data.box=9")) == []
+    assert problems(config("data.box=9")) == []  # contrastive embeddings are no labels
 
 
 def test_the_ramp_belongs_to_the_recipe_as_shares_of_training(config):

@@ -1,5 +1,7 @@
 """Attribution maps: closed forms of a linear encoder, stacks, chunks, and what becomes of the caller's module."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +12,7 @@ from torch import nn
 from sparseid.errors import InputError
 from sparseid.metrics.attribution import attribution_map, attributions
 from sparseid.metrics.attribution.gradients import shap_draws
-from sparseid.metrics.attribution.inverse import inverted
+from sparseid.metrics.attribution.inverse import inverted, rank_deficient
 from sparseid.stacking.layers import stacked_mlp
 from sparseid.stacking.members import generators
 
@@ -172,6 +174,18 @@ def test_the_inverse_is_the_pseudo_inverse_whatever_the_rank(seed, outputs, feat
     found = inverted(torch.tensor(rows)).numpy()
     expected = np.linalg.pinv(rows, rcond=1e-12).swapaxes(-1, -2)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6 * np.abs(expected).max())
+
+
+def test_dependent_rows_are_told():
+    independent = torch.tensor([[1.0, 2, 0], [0, 0, 3]])
+    twice, saturated = torch.tensor([[1.0, 2, 0], [-2, -4, 0]]), torch.tensor([[1.0, 2, 0], [0, 0, 0]])
+    dead, broken = torch.zeros(2, 3), torch.tensor([[1.0, 2, math.nan], [0, 0, 1]])
+    stacked = torch.stack([independent, twice, saturated, dead, broken])
+    assert rank_deficient(stacked).tolist() == [False, True, True, True, True]
+    assert rank_deficient(independent.mT).item()  # three outputs of two features
+    nearly = torch.tensor([[1.0, 2, 0], [1, 2, 1e-6]])
+    assert rank_deficient(nearly).item()  # in single precision they are the same
+    assert not rank_deficient(nearly.double()).item()
 
 
 def test_more_outputs_than_features_have_the_least_squares_inverse():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparseid.data.time_series import Fault, length_faults, series_faults
+from sparseid.data.time_series import Fault, length_faults, series_faults, split_sizes
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,9 +52,17 @@ class TimeSeries(NamedTuple):
     latents: Values | None
 
 
+def absent_file(config: ArraysConfig) -> Iterator[Fault]:
+    """Yield that no file is named, if so."""
+    if not config.path:
+        yield ("data.path",), f"data.path names your file: an npz file with the arrays\n{LAYOUT}"
+
+
 def faults(config: ArraysConfig, batch_size: int) -> Iterator[Fault]:
-    """Yield what makes the settings impossible, the file's contents included."""
+    """Yield what makes the settings impossible, the file's contents included; no file is no fault yet."""
     yield from series_faults(config.held_out, config.attribution_samples, config.sampling)
+    if not config.path:
+        return
     try:
         series = read_series(config.path)
         embedding_size(config, series)
@@ -64,6 +72,18 @@ def faults(config: ArraysConfig, batch_size: int) -> Iterator[Fault]:
     if 0 < config.held_out < 1:
         samples = len(series.observations)
         yield from length_faults(samples, config.held_out, config.sampling, batch_size, "data.path")
+        train, _ = split_sizes(samples, config.held_out)
+        if constant := _constant(series.labels[:train]):
+            text = f"labels is constant in column {constant} of the {train} samples that train: nothing can be learned"
+            yield ("data.path", "data.held_out"), f"{text} from it; drop it, or lower data.held_out"
+
+
+def largest_label(config: ArraysConfig) -> float:
+    """Return the largest absolute label of a file that can be used; 0 where there is none."""
+    try:
+        return float(np.abs(read_series(config.path).labels).max())
+    except InputError:
+        return 0.0
 
 
 def embedding_size(config: ArraysConfig, series: TimeSeries) -> int:
@@ -131,14 +151,36 @@ def _read(path: str, version: tuple[int, ...]) -> TimeSeries:
         if len(values) != length:
             raise InputError(f"{name} has {len(values)} rows and observations has {length}")
     labels = others["labels"]
-    if constant := np.flatnonzero(np.ptp(labels, axis=0) == 0).tolist():
-        raise InputError(
-            f"labels is constant in column {', '.join(map(str, constant))}: nothing can be learned from it"
-        )
+    if constant := _constant(labels):
+        raise InputError(f"labels is constant in column {constant}: nothing can be learned from it; drop it")
+    if (observations == observations[0]).all():
+        raise InputError("observations are the same in every row: nothing can be learned from them")
     truth = arrays.get("ground_truth")
-    if truth is not None and (truth.dtype != bool or truth.ndim != 2 or truth.shape[1] != features):
+    return TimeSeries(
+        observations,
+        labels,
+        None if truth is None else _map(truth, features, labels.shape[1]),
+        others.get("latents"),
+    )
+
+
+def _map(truth: NDArray[np.generic], features: int, label_dim: int) -> NDArray[np.bool_]:
+    """Return the true map, whose last rows, those of the labels, can be scored."""
+    if truth.dtype != bool or truth.ndim != 2 or truth.shape[1] != features:
         raise InputError(f"ground_truth is {_kind(truth)}, not bool with {features} columns")
-    return TimeSeries(observations, labels, None if truth is None else truth.astype(bool), others.get("latents"))
+    if len(truth) < label_dim:
+        raise InputError(f"ground_truth has {len(truth)} rows, less than the {label_dim} of the labels alone")
+    known = truth.astype(bool)
+    scored = known[-label_dim:]
+    if scored.all() or not scored.any():
+        text = f"ground_truth is {scored.flat[0]} everywhere in the {label_dim} rows of the labels, which are scored"
+        raise InputError(f"{text}: no map can be told from another by it; mend it or leave it out")
+    return known
+
+
+def _constant(values: Values) -> str:
+    """Return the numbers of the columns that never change, as text; empty if there is none."""
+    return ", ".join(map(str, np.flatnonzero(np.ptp(values, axis=0) == 0))) if len(values) else ""
 
 
 def _arrays(path: str) -> dict[str, NDArray[np.generic]]:
@@ -152,8 +194,9 @@ def _arrays(path: str) -> dict[str, NDArray[np.generic]]:
                 raise InputError(f"there is no array {' and no array '.join(missing)} (only: {', '.join(file.files)})")
             return {name: file[name] for name in (*NEEDED, *OPTIONAL) if name in file.files}
     except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        pickled = "allow_pickle" in str(error)
-        raise InputError("pickled arrays are refused" if pickled else "it is no whole npz file") from error
+        pickled = "allow_pickle" in str(error)  # also said of a file that is neither npz nor npy
+        text = "it is no npz file, or holds pickled objects, which are refused: numpy.savez keeps arrays of numbers"
+        raise InputError(text if pickled else "it is no whole npz file") from error
 
 
 def _numbers(name: str, values: NDArray[np.generic]) -> Values:
@@ -163,7 +206,8 @@ def _numbers(name: str, values: NDArray[np.generic]) -> Values:
     with np.errstate(over="ignore"):  # becomes infinite
         numbers = values.astype(np.float32)
     if bad := int((~np.isfinite(numbers)).any(axis=1).sum()):
-        raise InputError(f"{name} is NaN or infinite in {bad} of {len(numbers)} rows: fill or drop them")
+        text = f"{name} is NaN, infinite or beyond single precision in {bad} of {len(numbers)} rows"
+        raise InputError(f"{text}: fill or drop them")
     return numbers
 
 

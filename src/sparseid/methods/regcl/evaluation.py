@@ -15,6 +15,8 @@ from sparseid.data.batch import SeriesBatch
 from sparseid.measurements import Key, Measurement
 from sparseid.methods.regcl.encoder import StackedEncoder
 from sparseid.metrics.attribution import attribution_auc, attribution_map, minimum_norm_auc
+from sparseid.metrics.attribution.inverse import rank_deficient
+from sparseid.metrics.attribution.maps import CHUNK
 from sparseid.metrics.linear_r2 import linear_r2
 
 if TYPE_CHECKING:
@@ -29,7 +31,8 @@ ATTRIBUTIONS: dict[str, dict[str, Any]] = {
     "jf_plus": {"method": "inverted_jacobian"},
 }
 """The rows of Table 1 -> how their maps are computed."""
-UNITS = {"auc": "AUC percent", "minimum_norm_auc": "AUC percent", "r2": "percent", "saturated": "percent"}
+UNITS = {"auc": "AUC in percent", "minimum_norm_auc": "AUC in percent"}
+"""Of metrics whose unit is not plain percent."""
 SHOWN = 2000
 """Held-out samples of the first member kept for pictures."""
 
@@ -91,6 +94,9 @@ class Evaluated:
         (members, samples, outputs) of each.
     saturated
         (members,) share of the training samples' outputs that the head clips.
+    deficient
+        (members,) share of the training samples at which rows of the Jacobian are linearly dependent (saturated outputs
+        among them), so that its pseudo-inverse is no right inverse.
     truth
         (members, latents, features) bool: the true map; None where it is not known.
     limit
@@ -103,6 +109,7 @@ class Evaluated:
     train_embedding: Tensor
     embedding: Tensor
     saturated: NDArray[np.float64]
+    deficient: NDArray[np.float64]
     truth: NDArray[np.bool_] | None
     limit: NDArray[np.float64] | None
 
@@ -114,6 +121,13 @@ def maps_of(encoder: StackedEncoder, inputs: Tensor, seeds: Sequence[int]) -> di
         name: attribution_map(encoder, inputs, **settings, seeds=seeds, jacobian=jacobian)
         for name, settings in ATTRIBUTIONS.items()
     }
+
+
+def deficient_share(encoder: StackedEncoder, inputs: Tensor) -> NDArray[np.float64]:
+    """Return (members,) the share of samples (members, n, features) whose Jacobian has dependent rows."""
+    with torch.no_grad():
+        parts = [rank_deficient(encoder.jacobian(part)) for part in inputs.split(CHUNK, dim=1)]
+    return torch.cat(parts, dim=1).double().mean(dim=1).cpu().numpy()
 
 
 def limit_of(data: ContrastiveData) -> NDArray[np.float64] | None:
@@ -132,7 +146,7 @@ def measure(evaluated: Evaluated, layout: Layout, seeds: Sequence[int]) -> list[
 
     ``auc`` of each attribution method, under the key ``attribution``; ``minimum_norm_auc``; ``r2`` of labels, z1 and
     z2 from their own coordinates, under the key ``explained``, by regression on the training samples and scored on
-    those held out; ``saturated``. What needs a truth that is not known is left out.
+    those held out; ``saturated``; ``rank_deficient``. What needs a truth that is not known is left out.
     """
     values: list[tuple[str, dict[str, Key], NDArray[np.float64], int]] = []
     samples, held_out = evaluated.train.inputs.shape[1], evaluated.embedding.shape[1]
@@ -150,9 +164,10 @@ def measure(evaluated: Evaluated, layout: Layout, seeds: Sequence[int]) -> list[
             score = linear_r2(evaluated.train_embedding[..., at], targets[0], evaluated.embedding[..., at], targets[1])
             values.append(("r2", {"explained": name}, score, held_out))
     values.append(("saturated", {}, evaluated.saturated, samples))
+    values.append(("rank_deficient", {}, evaluated.deficient, samples))
     finite = torch.isfinite(evaluated.embedding).flatten(1).all(dim=1).tolist()
     return [
-        Measurement(metric, 100 * float(value) if good else None, UNITS[metric], n, keys, seed)
+        Measurement(metric, 100 * float(value) if good else None, UNITS.get(metric, "percent"), n, keys, seed)
         for metric, keys, of_members, n in values
         for seed, value, good in zip(seeds, of_members, finite, strict=True)
     ]

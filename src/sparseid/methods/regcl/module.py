@@ -14,7 +14,16 @@ from torch.func import functional_call
 from sparseid.data.batch import ContrastiveBatch, SeriesBatch
 from sparseid.measurements import Evaluation, Measurement
 from sparseid.methods.regcl.encoder import StackedEncoder, Trace
-from sparseid.methods.regcl.evaluation import Evaluated, Layout, arrays_of, limit_of, maps_of, measure
+from sparseid.methods.regcl.evaluation import (
+    Evaluated,
+    Layout,
+    arrays_of,
+    deficient_share,
+    limit_of,
+    maps_of,
+    measure,
+)
+from sparseid.methods.regcl.gate import gate_remarks
 from sparseid.methods.regcl.losses import info_nce, mean_squared_error
 from sparseid.methods.regcl.penalty import exact_penalty, penalty_terms, projected_penalty, unit_directions
 from sparseid.methods.regcl.schedule import LinearRamp
@@ -47,8 +56,8 @@ class RegCLModule(LightningModule):
         Always None: the last weights are tested.
     progress_note
         The members' mean validation loss, and how many have diverged.
-    measurements, arrays
-        Results of the last test.
+    measurements, remarks, arrays
+        Results of the last test, and what is to be said of them.
     """
 
     def __init__(self, method: RegCLConfig, data: ContrastiveData, steps: int) -> None:
@@ -68,6 +77,7 @@ class RegCLModule(LightningModule):
         self.milestone: str | None = None
         self.progress_note = ""
         self.measurements: list[Measurement] = []
+        self.remarks: list[str] = []
         self.arrays: dict[str, np.ndarray] = {}
 
     @classmethod
@@ -191,7 +201,7 @@ class RegCLModule(LightningModule):
 
     def on_test_start(self) -> None:
         """Forget the last test."""
-        self.measurements, self.arrays = [], {}
+        self.measurements, self.remarks, self.arrays = [], [], {}
         self._tested: list[tuple[Tensor, SeriesBatch]] = []
 
     def test_step(self, batch: SeriesBatch, batch_idx: int) -> None:
@@ -209,11 +219,13 @@ class RegCLModule(LightningModule):
             train_embedding=trace.outputs,
             embedding=torch.cat([embedding for embedding, _ in self._tested], dim=1),
             saturated=(self.encoder.head_slopes(trace.raw) == 0).double().mean(dim=(1, 2)).cpu().numpy(),
+            deficient=deficient_share(self.encoder, train.inputs),
             truth=None if data.truth is None else data.truth.cpu().numpy(),
             limit=limit_of(data),
         )
         self._tested = []
         self.measurements = measure(evaluated, self.layout, self.seeds)
+        self.remarks = gate_remarks(self.measurements)
         self.arrays = arrays_of(evaluated, self.layout)
 
 

@@ -48,3 +48,18 @@ def inverted(jacobian: Tensor) -> Tensor:
     if rest.any():
         result[rest] = torch.linalg.pinv(rows[rest], rtol=cut_off).mT
     return torch.where(finite[:, None, None], result, torch.nan).reshape(*leading, outputs, features)
+
+
+def rank_deficient(jacobian: Tensor) -> Tensor:
+    """Return (...,) whether rows of a Jacobian (..., outputs, D) are linearly dependent, rows of zeros included.
+
+    The rank is that to the cut-off of :func:`inverted`; of a double-precision Jacobian, whose singular values are known
+    from J J^T only, to 1e-7 of the largest one. True for more outputs than features and for values that are not finite.
+    """
+    *_, outputs, features = jacobian.shape
+    rows = jacobian.detach().double()
+    finite = torch.isfinite(rows).all(dim=-1).all(dim=-1)
+    rows = torch.where(finite[..., None, None], rows, 0.0)
+    cut_off = max(torch.finfo(jacobian.dtype).eps * max(outputs, features), 1e-7)
+    squares = torch.linalg.eigvalsh(rows @ rows.mT)  # of the singular values, the smallest first
+    return ~finite | (squares[..., 0] <= cut_off**2 * squares[..., -1])

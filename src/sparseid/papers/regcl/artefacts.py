@@ -1,30 +1,33 @@
-"""The tables and the figure of RegCL; tables 3 to 5 are tests on the runs of table 1."""
+"""The tables and the figure of RegCL; tables 3 to 5 are tests on the runs of table 1, the study is our own."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from sparseid.papers.artefact import Artefact
-from sparseid.papers.regcl import claims, figures, statistics
+from sparseid.papers.regcl import beside, claims, figures, statistics, study
 
 _CELLS = {"attribution": claims.ATTRIBUTIONS, "training": claims.TRAININGS, "regularisation": claims.REGULARISATIONS}
+_WITH_GATE = _CELLS | {"attribution": (*claims.ATTRIBUTIONS, "minimum_norm", None)}
 _of_regcl = partial(Artefact, paper="regcl", checks={**claims.CLAIMS, **statistics.CLAIMS})
+_table = partial(
+    _of_regcl,
+    cell=("attribution", "training", "regularisation", "explained"),
+    metrics=("auc", "r2", beside.BELOW),
+    derive=beside.with_gate,
+)
 _tukey = partial(_of_regcl, selects=_CELLS, cell=("group1", "group2", "statistic"), metrics=("meandiff", "p_adj"))
 
 ARTEFACTS = (
-    _of_regcl(
+    _table(
         id="regcl/table1",
         title="Table 1: AUC by attribution method, training and regularisation",
-        selects=_CELLS,
-        cell=("attribution", "training", "regularisation"),
-        metrics=("auc",),
+        selects=_WITH_GATE,
     ),
-    _of_regcl(
+    _table(
         id="regcl/table2",
         title="Table 2: AUC with the target latent unobserved",
-        selects=_CELLS | {"training": ("hybrid_contrastive",)},
-        cell=("attribution", "training", "regularisation"),
-        metrics=("auc",),
+        selects=_WITH_GATE | {"training": ("hybrid_contrastive",)},
     ),
     _of_regcl(
         id="regcl/fig2",
@@ -52,4 +55,24 @@ ARTEFACTS = (
         title="Table 5: Tukey's test of attribution method and regularisation",
         derive=partial(statistics.tukey_rows, factors=statistics.TABLE5, artefact="regcl/table5"),
     ),
+    _of_regcl(
+        id=study.ID,
+        title="Study (not the paper's): what the headline of table 1 depends on",
+        selects={"training": study.TRAININGS, "regularisation": claims.REGULARISATIONS},
+        cell=("variant", "relation", "anchor"),
+        metrics=("minimum_norm_auc", "lead", "above_paper"),
+        derive=study.study_rows,
+    ),
 )
+
+SUMMARIES = (
+    _of_regcl(
+        id="regcl/arrays",
+        title="RegCL on your own data",
+        selects={"domain": ("arrays",)},
+        cell=("explained", "attribution"),
+        metrics=("r2", "auc", "saturated", "rank_deficient"),
+        summary_of_run=True,
+    ),
+)
+"""What is printed after a run that belongs to no artefact."""

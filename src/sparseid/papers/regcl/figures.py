@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = dict(zip(ATTRIBUTIONS, ("#1d4ed8", "#0f766e", "#c2410c", "#6d28d9", "#a16207", "#be185d"), strict=True))
+COLOURS = dict(zip(ATTRIBUTIONS, ("#1d4ed8", "#0f766e", "#c2410c", "#6d28d9", "#d4a106", "#be185d"), strict=True))
 MEMBERS_SHOWN = 3
-"""Data sets of a run whose maps are drawn."""
+"""Members of a run whose maps are drawn."""
 
 
 def auc_against_latents(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
@@ -40,9 +40,11 @@ def auc_against_latents(rows: pd.DataFrame, targets: Sequence[Target], scale: st
         for attribution in ATTRIBUTIONS:
             _curve(axes, rows, (attribution, "supervised", regularisation), COLOURS[attribution], 1.5)
         _curve(axes, rows, REGCL, "black", 2.5)
-        axes.set_title(f"supervised, {written(regularisation)}", fontsize=10, color=INK)
+        title = "supervised baselines" + (", regularised" if regularisation == "regularised" else "")
+        axes.set_title(title, fontsize=10, color=INK)
         axes.set_xlabel("latents", fontsize=9)
         axes.set_xticks(LATENTS)
+        axes.set_xlim(LATENTS[0] - 0.3, LATENTS[-1] + 0.3)
         axes.axhline(50, color=FAINT, linewidth=1, linestyle=":")
     grid[0, 0].set_ylabel("AUC, %", fontsize=9)
     handles = [_line("black", 2.5), *(_line(COLOURS[name], 1.5) for name in ATTRIBUTIONS)]
@@ -65,33 +67,34 @@ def run_figures(
     rows
         The run's rows.
     arrays
-        What the run saved in ``arrays.npz``: a map per attribution method, ``map_<method>`` (members, outputs, D), and
-        ``truth`` (members, outputs, D); without them nothing is drawn.
+        What the run saved in ``arrays.npz``: a map per attribution method, ``map_<method>`` (members, outputs, D),
+        without which nothing is drawn, and ``truth`` (members, outputs, D) where it is known.
     targets, scale
         Not used.
     """
     names = [name for name in ATTRIBUTIONS if f"map_{name}" in arrays]
-    if "truth" not in arrays or not names:
+    if not names:
         return {}
     maps = {name: arrays[f"map_{name}"] for name in names}
-    return {"maps": attribution_maps(maps, arrays["truth"], list(dict.fromkeys(rows["seed"])))}
+    return {"maps": attribution_maps(maps, arrays.get("truth"), list(dict.fromkeys(rows["seed"])))}
 
 
-def attribution_maps(maps: Mapping[str, np.ndarray], truth: np.ndarray, seeds: Sequence[int]) -> Figure:
-    """Draw the maps of the first data sets, a row per method below the true map; each map in its own scale.
+def attribution_maps(maps: Mapping[str, np.ndarray], truth: np.ndarray | None, seeds: Sequence[int]) -> Figure:
+    """Draw the maps of the first members, a row per method below the true map; each map in its own scale.
 
     Parameters
     ----------
     maps
         Method -> (members, outputs, D).
     truth
-        (members, outputs, D) bool.
+        (members, outputs, D) bool; None where it is not known.
     seeds
         One per member.
     """
-    shown = min(len(truth), MEMBERS_SHOWN)
-    figure, grid = new_figure(3.1 * shown + 1.4, 0.55 * (len(maps) + 1) + 0.6, rows=len(maps) + 1, columns=shown)
-    lines = {"truth": truth.astype(float)} | {written(name): np.abs(values) for name, values in maps.items()}
+    lines = {} if truth is None else {"truth": truth.astype(float)}
+    lines |= {written(name): np.abs(values) for name, values in maps.items()}
+    shown = min(len(next(iter(maps.values()))), MEMBERS_SHOWN)
+    figure, grid = new_figure(3.1 * shown + 1.4, 0.55 * len(lines) + 0.6, rows=len(lines), columns=shown)
     for line, (name, values) in zip(grid, lines.items(), strict=True):
         for member, axes in enumerate(line):
             largest = float(np.nanmax(values[member], initial=0.0)) or 1.0

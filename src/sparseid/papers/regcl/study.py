@@ -1,0 +1,181 @@
+"""The study of RegCL's headline: which relations of table 1 each variant of experiment=regcl/study reproduces.
+
+The paper has no such table. A row knows the settings of its run by its recipe only, so variants are told apart by it; a
+run that several of them share (that without regularisation, where they differ in lambda) counts for each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import Any, Literal
+
+import pandas as pd
+
+from sparseid.config.schema import RunConfig
+from sparseid.papers.regcl.claims import REGCL, REGULARISATIONS, cell
+from sparseid.papers.rows import per_replicate, values_of
+from sparseid.papers.targets import load_targets
+
+ID = "regcl/study"
+"""The artefact and the preset whose runs it reads."""
+
+Name = tuple[str, str, str]
+"""A cell of table 1: attribution method, training, regularisation."""
+
+TRAININGS = ("supervised", "hybrid_contrastive")
+MAPS = ("neuron_gradient", "jf_plus")
+CELLS: tuple[Name, ...] = tuple(
+    (name, training, regularisation) for training, regularisation, name in product(TRAININGS, REGULARISATIONS, MAPS)
+)
+"""Those that are looked at."""
+
+ANCHORS: Mapping[str, Name] = {
+    "supervised J": ("neuron_gradient", "supervised", "none"),
+    "supervised J, regularised": ("neuron_gradient", "supervised", "regularised"),
+    "hybrid J+": ("jf_plus", "hybrid_contrastive", "none"),
+    "hybrid J+, regularised": REGCL,
+}
+"""Four numbers of table 1 that a reading of the paper should give together. J is the neuron gradient, J+ the
+pseudo-inverse Jacobian."""
+
+RELATIONS: Mapping[str, tuple[Name, Name | None]] = {
+    "regularisation raises supervised J": (ANCHORS["supervised J, regularised"], ANCHORS["supervised J"]),
+    "regularisation raises hybrid J+": (REGCL, ANCHORS["hybrid J+"]),
+    "regularised hybrid: J+ above J": (REGCL, ("neuron_gradient", *REGCL[1:])),
+    "RegCL above every other cell": (REGCL, None),
+}
+"""Relations of table 1: the higher cell and the lower one; None is the best of all others of `CELLS`."""
+
+Outcome = Literal["holds", "fails", "open"]
+
+
+@dataclass(frozen=True, eq=False)
+class Variant:
+    """One variant of the preset.
+
+    Attributes
+    ----------
+    text
+        Its overrides as the preset lists them; empty is the setting of table 1.
+    recipes
+        Of its runs.
+    run
+        The last of them: of the strongest penalty and the most latents.
+    """
+
+    text: str
+    recipes: frozenset[str]
+    run: RunConfig
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The settings that it changes."""
+        return frozenset(word.partition("=")[0] for word in self.text.split())
+
+    @property
+    def steps(self) -> int:
+        """Training steps of its runs."""
+        return self.run.trainer.max_samples // self.run.trainer.batch_size
+
+    def __str__(self) -> str:
+        words = [re.sub(r"^[\w.]*\.", "", word) for word in self.text.split()]  # data.mixing=additive: mixing=additive
+        steps = [f"{self.steps} steps"] if any(key.startswith("trainer.") for key in self.keys) else []
+        return ", ".join([*words, *steps]) or "base"
+
+    def of(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of its runs, whatever their seed."""
+        return rows[rows["recipe"].isin(self.recipes)]
+
+
+@cache
+def variants(scale: str) -> tuple[Variant, ...]:
+    """Return the variants of the preset at a scale, in its order."""
+    from sparseid.config.identity import recipe_hash  # imports Hydra: only where rows are looked at
+    from sparseid.config.sweep import plan
+
+    runs: dict[str, list[RunConfig]] = {}
+    for planned in plan([f"experiment={ID}", f"scale={scale}"]).cells:
+        for text in planned.variants:
+            runs.setdefault(text, []).append(planned.run)
+    return tuple(Variant(text, frozenset(map(recipe_hash, own)), own[-1]) for text, own in runs.items())
+
+
+def anchors() -> dict[str, float]:
+    """Return the paper's number of each anchor: means over 4 to 9 latents."""
+    table = load_targets("regcl").of("regcl/table1")
+    names = ("attribution", "training", "regularisation")
+    printed = {tuple(target.keys[name] for name in names): target.value for target in table}
+    found = {anchor: printed[name] for anchor, name in ANCHORS.items()}
+    return {anchor: value for anchor, value in found.items() if value is not None}
+
+
+def leads(rows: pd.DataFrame) -> dict[str, pd.Series]:
+    """Return for each relation by how much its higher cell leads, in points of AUC, per data set (seed, latents).
+
+    Parameters
+    ----------
+    rows
+        Rows of one variant.
+
+    Returns
+    -------
+    dict of Series
+        Both cells are of the same data set. The best other cell is that with the highest mean at the number of latents.
+        Empty where a cell is missing.
+    """
+    by_dim = []
+    for dim in values_of(rows, "dim"):
+        values = {name: cell(rows, *name, dim=dim) for name in CELLS}
+        others = [values[name] for name in CELLS if name != REGCL]
+        best = max(others, key=lambda of_cell: of_cell.mean()) if all(map(len, others)) else pd.Series(dtype=float)
+        pairs = {name: (values[high], best if low is None else values[low]) for name, (high, low) in RELATIONS.items()}
+        by_dim.append({name: (high - low).dropna() for name, (high, low) in pairs.items()})
+    return {name: _joined([of_dim[name] for of_dim in by_dim]) for name in RELATIONS}
+
+
+def _joined(parts: list[pd.Series]) -> pd.Series:
+    measured = [part for part in parts if len(part)]
+    return pd.concat(measured) if measured else pd.Series(dtype=float)
+
+
+def above_paper(rows: pd.DataFrame) -> dict[str, pd.Series]:
+    """Return by how much each anchor lies above the paper's mean over latents, in points of AUC, per data set."""
+    return {anchor: cell(rows, *ANCHORS[anchor]) - value for anchor, value in anchors().items()}
+
+
+def minimum_norm(rows: pd.DataFrame) -> pd.Series:
+    """Return the AUC of the minimum-norm map per data set, in percent: it needs no training."""
+    return per_replicate(rows, "minimum_norm_auc", ("dim",))
+
+
+def outcome(values: pd.Series) -> Outcome:
+    """Return whether leads are above zero: ``open`` where their interval has zero in it, or there is none."""
+    summary = load_targets("regcl").convention_of(ID).summarise_values(values)
+    if summary.n < 2 or summary.low <= 0 <= summary.high:
+        return "open"
+    return "holds" if summary.low > 0 else "fails"
+
+
+def study_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the artefact, made of the rows of the preset's runs at one scale.
+
+    Per variant and data set: ``lead`` of each relation, ``above_paper`` of each anchor, ``minimum_norm_auc``.
+    """
+    made: list[dict[str, Any]] = []
+    for variant in variants(str(rows["scale"].iloc[0])) if len(rows) else ():
+        own = variant.of(rows)
+        if own.empty:
+            continue
+        of_seed = {row["seed"]: {str(name): value for name, value in row.items()} for row in own.to_dict("records")}
+        found = [("lead", {"relation": name}, values) for name, values in leads(own).items()]
+        found += [("above_paper", {"anchor": name}, values) for name, values in above_paper(own).items()]
+        for metric, keys, values in [*found, ("minimum_norm_auc", {}, minimum_norm(own))]:
+            unit = "AUC in percent" if metric == "minimum_norm_auc" else "AUC percent points"
+            for (seed, dim), value in zip(values.index, values, strict=True):
+                fields = {"keys": {"variant": str(variant), "dim": dim, **keys}, "metric": metric, "value": value}
+                made.append({**of_seed[seed], **fields, "unit": unit})
+    return pd.DataFrame(made, columns=rows.columns) if made else rows.iloc[:0]

@@ -1,0 +1,229 @@
+"""The document of RegCL's study, written from rows: ``STUDY.md``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+
+from sparseid.papers.regcl.claims import REGULARISATIONS, cell
+from sparseid.papers.regcl.study import (
+    CELLS,
+    ID,
+    RELATIONS,
+    Variant,
+    above_paper,
+    anchors,
+    leads,
+    minimum_norm,
+    outcome,
+    variants,
+)
+from sparseid.papers.rows import per_replicate, select, values_of
+from sparseid.papers.targets import load_targets
+
+QUESTIONS: Mapping[str, tuple[str, ...]] = {
+    "Mixing and gain": ("data.mixing", "data.gain_x1", "data.gain_x2"),
+    "Columns of x1 and x2": ("data.dim_x1", "data.dim_x2"),
+    "Depth and conditioning of the mixing networks": ("data.n_square_layers", "data.conditioning_quantile"),
+    "Weight and form of the penalty": ("method.penalty_weight", "method.penalty_form"),
+    "Head": ("method.head",),
+    "Batch size, steps and learning rate": ("trainer.batch_size", "trainer.max_samples", "method.lr"),
+}
+"""Title of a table -> settings; a variant stands in the first one of which it changes a setting."""
+
+EXPLAINED = (("supervised", "z2"), ("hybrid_contrastive", "z2"), ("hybrid_contrastive", "z1"))
+"""Training and factor whose R2 stands beside the AUC."""
+
+HEAD = f"""\
+# RegCL: what the headline of table 1 depends on
+
+Made from rows by `make study`; what is written by hand stands in `study_notes.md` beside it. Runs: `experiment={ID}`.
+
+## What was asked
+
+The paper reports that regularisation raises the AUC in every training, and that RegCL (hybrid training with
+regularisation, read by the pseudo-inverse of the Jacobian) is above every other cell of table 1. With the time series
+recovered from the authors' public example a regularised encoder must tend to the minimum-norm inverse of the mixing,
+the AUC of whose own map is known without training. So: which reading of what the paper leaves open gives which of its
+relations, and by how much? One setting is changed at a time, or a few together; the rest is that of table 1 at the
+same scale.
+
+J is the neuron gradient, J+ the pseudo-inverse Jacobian, both scored on the rows of z2. All numbers are means over data
+sets (a seed and a number of latents) with a 95 % bootstrap interval, AUC and R2 in percent. A relation is a difference
+of AUC on the same data sets: it *holds* where the interval is above 0, *fails* where it is below, and is *open* where 0
+lies in it.
+"""
+
+DASH = "\N{EN DASH}"
+MINUS = "\N{MINUS SIGN}"
+
+
+def study_text(rows: pd.DataFrame, scales: Sequence[str], notes: str) -> str:
+    """Return the document.
+
+    Parameters
+    ----------
+    rows
+        Rows DataFrame, of any papers and scales.
+    scales
+        Those to show.
+    notes
+        Markdown of the section "What follows", taken as it is.
+    """
+    sections = [_scale_section(rows[(rows["paper"] == "regcl") & (rows["scale"] == scale)], scale) for scale in scales]
+    return "\n".join([HEAD, "## What follows\n", notes.strip(), "", *sections])
+
+
+def _scale_section(rows: pd.DataFrame, scale: str) -> str:
+    asked = variants(scale)
+    rows = rows[rows["recipe"].isin(frozenset().union(*(variant.recipes for variant in asked)))]
+    measured = {variant: own for variant in asked if any(map(len, leads(own := variant.of(rows)).values()))}
+    parts = [f"## scale={scale}\n", _how(asked, rows, scale)]
+    if measured:
+        parts += ["### Relations\n", _relations(measured), "### Distance to the paper\n", _distances(measured)]
+        for question, keys in _by_question(measured).items():
+            shown = {variant: own for variant, own in measured.items() if not variant.text or variant in keys}
+            parts += [f"### {question}\n", _numbers(shown), _leads_by_dim(shown)]
+    return "\n".join(parts)
+
+
+def _how(asked: Sequence[Variant], rows: pd.DataFrame, scale: str) -> str:
+    """How the runs were made: settings of the base, and of the rows what tells where they come from."""
+    run = asked[0].run
+    recipes = frozenset().union(*(variant.recipes for variant in asked))
+    made = set(rows["recipe"]) & recipes
+    method, trainer = run.method, run.trainer
+    lines = [
+        f"- {len(asked)} variants, {len(recipes)} stacks of {len(run.seeds)} data sets; rows of {len(made)} of them.",
+        f"- The first variant is the setting of table 1: {run.data.samples:,} samples, {asked[0].steps:,} steps with "
+        f"batches of {trainer.batch_size:,}, Adam with a learning rate of {method.lr:g}, lambda "
+        f"{method.penalty_weight:g}, the penalty taken at {method.penalty_samples or 'all'} references of a batch.",
+    ]
+    if len(rows):
+        commits = ", ".join(f"`{commit[:9]}`" for commit in sorted(set(rows["commit"])))
+        latents = ", ".join(map(str, values_of(rows, "dim")))
+        lines += [
+            f"- Data sets: {latents} latents; seeds {', '.join(map(str, sorted(set(rows['seed']))))}.",
+            f"- Commits: {commits}{'; with changes that no commit holds' if rows['dirty'].any() else ''}. "
+            f"Devices: {', '.join(sorted(set(rows['device'])))}.",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _by_question(measured: Mapping[Variant, pd.DataFrame]) -> dict[str, list[Variant]]:
+    found: dict[str, list[Variant]] = {}
+    for variant in measured:
+        if variant.text:
+            titles = [title for title, keys in QUESTIONS.items() if variant.keys & set(keys)]
+            found.setdefault(titles[0] if titles else "Other", []).append(variant)
+    return {title: found[title] for title in (*QUESTIONS, "Other") if title in found}
+
+
+def _relations(measured: Mapping[Variant, pd.DataFrame]) -> str:
+    """Leads over all data sets of a variant, how many relations hold, and what that comes to in words."""
+    found = {variant: leads(own) for variant, own in measured.items()}
+    outcomes = {variant: [outcome(values) for values in of_variant.values()] for variant, of_variant in found.items()}
+    lines = [
+        [
+            f"`{variant}`",
+            *(_lead(values) for values in of_variant.values()),
+            f"{outcomes[variant].count('holds')} of {len(RELATIONS)}",
+        ]
+        for variant, of_variant in found.items()
+    ]
+    sentences = []
+    for place, name in enumerate(RELATIONS):
+        having = [variant for variant in found if len(found[variant][name])]
+        holding = [f"`{variant}`" for variant in having if outcomes[variant][place] == "holds"]
+        failing = sum(outcomes[variant][place] == "fails" for variant in having)
+        listed = f" ({', '.join(holding)})" if 0 < len(holding) < len(having) else ""
+        text = f"{name[0].upper()}{name[1:]}: holds in {len(holding)} of {len(having)} variants{listed}"
+        sentences.append(f"- {text}, fails in {failing}, open in {len(having) - len(holding) - failing}.")
+    return _table(["variant", *RELATIONS, "hold"], lines) + "\n" + "\n".join(sentences) + "\n"
+
+
+def _distances(measured: Mapping[Variant, pd.DataFrame]) -> str:
+    """How far each anchor is from the paper's number, and the variant that is nearest to all of them."""
+    lines, mean = [], {}
+    for variant, own in measured.items():
+        above = above_paper(own)
+        if all(map(len, above.values())):
+            mean[variant] = sum(abs(float(values.mean())) for values in above.values()) / len(above)
+        size = f"{mean[variant]:.1f}" if variant in mean else DASH
+        lines.append([f"`{variant}`", *(_signed(values) for values in above.values()), size])
+    heads = [f"{name} ({value:.1f})" for name, value in anchors().items()]
+    text = _table(["variant", *heads, "mean distance"], lines)
+    if mean:
+        nearest = min(mean, key=lambda variant: mean[variant])
+        text += f"\nNearest to the four numbers together: `{nearest}`, {mean[nearest]:.1f} points on average.\n"
+    return f"Ours less the paper's number (in brackets, its mean over 4 to 9 latents), points of AUC.\n\n{text}"
+
+
+def _numbers(shown: Mapping[Variant, pd.DataFrame]) -> str:
+    """AUC of the cells, minimum-norm AUC and R2 for each number of latents."""
+    names = {"supervised": "sup.", "hybrid_contrastive": "hybrid", "none": "", "regularised": "reg."}
+    heads = [
+        " ".join(filter(None, [names[training], names[regularisation], "J" if name == "neuron_gradient" else "J+"]))
+        for name, training, regularisation in CELLS
+    ]
+    lines = []
+    for variant, own in shown.items():
+        for dim in values_of(own, "dim"):
+            of_dim = select(own, {"dim": (dim,)})
+            cells = [cell(of_dim, *name) for name in CELLS]
+            r2 = [_r2(of_dim, training, factor) for training, factor in EXPLAINED]
+            n = max(map(len, cells))
+            lines.append(
+                [f"`{variant}`", str(dim), str(n), _interval(minimum_norm(of_dim)), *map(_interval, cells), *r2]
+            )
+    r2_heads = [f"R2 of {factor}, {names[training]}: none / reg." for training, factor in EXPLAINED]
+    return _table(["variant", "latents", "n", "minimum norm", *heads, *r2_heads], lines)
+
+
+def _leads_by_dim(shown: Mapping[Variant, pd.DataFrame]) -> str:
+    """Leads of the relations for each number of latents."""
+    lines = []
+    for variant, own in shown.items():
+        for dim in values_of(own, "dim"):
+            of_dim = leads(select(own, {"dim": (dim,)}))
+            lines.append([f"`{variant}`", str(dim), *map(_lead, of_dim.values())])
+    return _table(["variant", "latents", *RELATIONS], lines)
+
+
+def _r2(rows: pd.DataFrame, training: str, factor: str) -> str:
+    """Write the R2 of a factor without and with regularisation."""
+    of_factor = select(rows, {"training": (training,), "explained": (factor,)})
+    parts = [select(of_factor, {"regularisation": (name,)}) for name in REGULARISATIONS]
+    return " / ".join(_mean(per_replicate(part, "r2", ("dim",))) for part in parts)
+
+
+def _mean(values: pd.Series) -> str:
+    return f"{values.mean():.1f}".replace("-", MINUS) if len(values) else DASH
+
+
+def _interval(values: pd.Series) -> str:
+    """Write a mean and its interval: ``88.7 [86.1, 91.0]``."""
+    return _written(values, lambda value: f"{value:.1f}")
+
+
+def _signed(values: pd.Series) -> str:
+    """Write a difference and its interval: ``+4.2 [2.0, 6.5]``."""
+    return _written(values, lambda value: f"{value:+.1f}".replace("-", MINUS))
+
+
+def _lead(values: pd.Series) -> str:
+    return f"{_signed(values)} {outcome(values)}" if len(values) else DASH
+
+
+def _written(values: pd.Series, number: Callable[[float], str]) -> str:
+    if values.empty:
+        return DASH
+    summary = load_targets("regcl").convention_of(ID).summarise_values(values)
+    spread = f" [{number(summary.low)}, {number(summary.high)}]" if summary.n > 1 else ""
+    return number(summary.centre) + spread
+
+
+def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    rows = [header, ["---"] * len(header), *lines]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"

@@ -1,0 +1,195 @@
+"""A report makes again only what is out of date, and shows the same as one made from nothing."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sparseid.papers.claims import ClaimResult, Finding
+from sparseid.papers.presets import preset_recipes
+from sparseid.papers.registry import ARTEFACTS
+from sparseid.reporting import content, sections
+from sparseid.reporting.collect import Collection, newest, rows_frame
+from sparseid.reporting.content import Content, keep_content, made_from, read_content
+from sparseid.reporting.page import build_report
+from sparseid.reporting.sections import write_artefact
+from sparseid.reporting.tables import Line
+from sparseid.training.rows import write_rows
+
+STUB = '<svg viewBox="0 0 72 36"/>'
+KEPT = Content(
+    table=[Line(("FPE", "%", "1.48", "2.10", "3", "agrees"), "agrees")],
+    claims=[
+        ClaimResult("a", "FPE falls.", Finding("undecided", "FPE not measured", measured=False)),
+        ClaimResult("b", "FNE rises.", Finding("holds", "FNE", 0.1 + 0.2, 1e-17)),
+    ],
+    verdicts={"agrees": 2, "missing": 1},
+    older_commits=["b" * 40],
+)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """List the figures that are drawn; their files hold next to nothing."""
+    names = []
+
+    def save(figure, folder, name):
+        names.append(f"{folder.name}/{name}")
+        for kind in ("png", "svg"):
+            (folder / f"{name}.{kind}").write_text(STUB)
+
+    monkeypatch.setattr(sections, "save_figure", save)
+    return names
+
+
+@pytest.fixture
+def run(tmp_path, sparling_rows):
+    """Make a finished run."""
+
+    def make(seed, scale="small", **fields):
+        folder = tmp_path / scale / "sparling" / f"seed{seed}"
+        folder.mkdir(parents=True, exist_ok=True)
+        write_rows(folder / "result.json", sparling_rows(seed, scale=scale, **fields))
+        (folder / "status.json").write_text(json.dumps({"state": "done"}))
+
+    return make
+
+
+def _files(outputs):
+    """Return the content of every file of a report, pages without the time of making."""
+    made = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d UTC")
+    files = {path.relative_to(outputs): path.read_bytes() for path in (outputs / "report").rglob("*") if path.is_file()}
+    return {path: made.sub(b"", text) if path.suffix == ".html" else text for path, text in files.items()}
+
+
+def _collection(rows):
+    return Collection(newest(rows_frame(rows)), [], [])
+
+
+def _write(collection, report, artefact="sparling/fig4", scale="small"):
+    return write_artefact(ARTEFACTS[artefact], collection, report, scale)
+
+
+def test_a_report_from_what_is_kept_is_the_one_from_nothing(tmp_path, run, drawn):
+    for seed in range(2):
+        run(seed)
+    build_report(tmp_path)
+    first, figures = _files(tmp_path), sorted(drawn)
+    assert figures == sorted(f"small/{name.replace('/', '-')}" for name, entry in ARTEFACTS.items() if entry.draw)
+    drawn.clear()
+    build_report(tmp_path)
+    assert drawn == []
+    assert _files(tmp_path) == first
+    shutil.rmtree(tmp_path / "report")
+    build_report(tmp_path)
+    assert sorted(drawn) == figures
+    assert _files(tmp_path) == first
+
+
+def test_a_further_run_draws_again_what_reads_it(tmp_path, run, drawn):
+    run(0)
+    run(0, scale="smoke")
+    build_report(tmp_path)
+    drawn.clear()
+    run(1)
+    build_report(tmp_path)
+    assert sorted(drawn) == ["small/sparling-fig3", "small/sparling-fig4"]
+
+
+@pytest.mark.parametrize("kind", ["md", "tex", "png", "svg"])
+def test_a_file_that_is_gone_or_altered_is_made_again(tmp_path, sparling_rows, drawn, kind):
+    collection = _collection(sparling_rows(0))
+    section = _write(collection, tmp_path)
+    path = tmp_path / "small" / f"sparling-fig4.{kind}"
+    whole = path.read_bytes()
+    for spoil in (path.unlink, lambda: path.write_bytes(whole[:-1])):
+        spoil()
+        assert _write(collection, tmp_path) == section
+        assert path.read_bytes() == whole
+    assert len(drawn) == 3
+
+
+def test_what_is_read_back_is_what_was_made(tmp_path):
+    written = tmp_path / "table.md"
+    written.write_text("a table")
+    kept = tmp_path / ".table.json"
+    keep_content(kept, "inputs", [written], KEPT)
+    assert read_content(kept, "inputs", [written]) == KEPT
+    assert read_content(kept, "other inputs", [written]) is None
+    assert read_content(kept, "inputs", []) is None
+    written.write_text("another")
+    assert read_content(kept, "inputs", [written]) is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"made_from": "inputs", "files": {}}', '{"made_from": "inputs"}'])
+def test_what_cannot_be_read_was_not_kept(tmp_path, text):
+    kept = tmp_path / ".table.json"
+    assert read_content(kept, "inputs", []) is None
+    kept.write_text(text)
+    assert read_content(kept, "inputs", []) is None
+
+
+def test_any_change_of_rows_their_order_or_the_artefact_is_another_input(sparling_rows):
+    frame = _collection(sparling_rows(0)).rows
+    first = made_from("sparling/fig4", "small", [frame])
+    assert made_from("sparling/fig4", "small", [frame.copy()]) == first
+    others = [
+        made_from("sparling/fig3", "small", [frame]),
+        made_from("sparling/fig4", "paper", [frame]),
+        made_from("sparling/fig4", "small", [frame, frame]),
+        made_from("sparling/fig4", "small", [frame.iloc[::-1]]),
+        made_from("sparling/fig4", "small", [frame.assign(older_code=True)]),
+        made_from("sparling/fig4", "small", [frame.assign(value=frame["value"] + 1e-15)]),
+    ]
+    assert len({first, *others}) == 7
+
+
+def test_other_code_or_targets_make_all_again(tmp_path, sparling_rows, drawn, monkeypatch):
+    collection = _collection(sparling_rows(0))
+    _write(collection, tmp_path)
+    asked = []
+    monkeypatch.setattr(content, "of_code", lambda *code: asked.append(code) or "another")
+    _write(collection, tmp_path)
+    assert len(drawn) == 2
+    (names, libraries), *_ = asked
+    assert {"papers", "reporting", "metrics"} <= set(names)  # the targets are files of papers
+    assert "matplotlib" in libraries
+
+
+def test_rows_that_a_claim_compares_with_count(tmp_path, sparling_rows, drawn):
+    """A claim about figure 7 compares it with figure 6."""
+    assert ARTEFACTS["tbr/fig7"].compared_with == ["tbr/fig6"]
+    own, other = (next(iter(preset_recipes(name, "small"))) for name in ("tbr/fig7", "tbr/fig6"))
+    assert own not in preset_recipes("tbr/fig6", "small")
+    rows = sparling_rows(0, densities=1, paper="tbr", recipe=own)
+    for compared in ([], sparling_rows(0, densities=1, paper="tbr", recipe=other)):
+        _write(_collection(rows + compared), tmp_path, "tbr/fig7")
+    assert len(drawn) == 2
+    _write(_collection(rows + compared + sparling_rows(0, densities=1)), tmp_path, "tbr/fig7")
+    assert len(drawn) == 2, "rows of a paper that it does not read"
+
+
+def test_a_report_with_nothing_to_make_imports_neither_matplotlib_nor_hydra(tmp_path):
+    code = f"""if True:
+        import sys
+        from pathlib import Path
+        from sparseid.reporting import collect, page, sections
+
+        collect.measured_files = list
+        sections.save_figure = lambda figure, folder, name: [
+            (folder / f"{{name}}.{{kind}}").write_text({STUB!r}) for kind in ("png", "svg")
+        ]
+        page.build_report(Path(sys.argv[1]))
+        print([name for name in ("matplotlib", "scipy", "hydra", "torch") if name in sys.modules])
+    """
+    said = [
+        subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    ]
+    assert "matplotlib" in said[0]
+    assert said[1].strip() == "[]"
+    assert Path(tmp_path, "report", "index.html").is_file()
