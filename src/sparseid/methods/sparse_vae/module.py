@@ -14,7 +14,7 @@ from torch import Tensor
 from sparseid.data.batch import FeatureBatch
 from sparseid.errors import InputError
 from sparseid.measurements import Evaluation, Measurement
-from sparseid.methods.sparse_vae.evaluation import Evaluated, arrays_of, measure, scores_of
+from sparseid.methods.sparse_vae.evaluation import Evaluated, arrays_of, measure, planes_of, scores_of
 from sparseid.methods.sparse_vae.model import VAE, Given, LatentModel, SparseVAE
 from sparseid.methods.sparse_vae.networks import Noise, StepNoise, drawn, restart_generators
 from sparseid.methods.sparse_vae.nmf import Factorisation
@@ -183,16 +183,18 @@ class SparseVAEModule(LightningModule):
         if truth is not None:
             parts = self._restarted(data.train).split(CHUNK, dim=1)
             train = torch.cat([self.model.encode(part)[self._chosen] for part in parts], dim=1)
+        joined = torch.cat(codes, dim=1).cpu().numpy()
         evaluated = Evaluated(
             seeds=self.seeds,
             objective=self._objectives.flatten()[self._chosen].cpu().numpy(),
             scores={name: torch.cat([part[name] for part in scores], dim=1).cpu().numpy() for name in scores[0]},
-            codes=torch.cat(codes, dim=1).cpu().numpy(),
+            codes=joined,
             train_codes=None if train is None else train.cpu().numpy(),
             truth=None if truth is None else tuple(part.cpu().numpy() for part in (truth.train, truth.test)),
             support=None if truth is None else truth.support.cpu().numpy(),
             labels=data.labels,
             loadings={name: values[self._chosen].cpu().numpy() for name, values in self.model.loadings().items()},
+            planes=None if data.labels is None else planes_of(joined, self.seeds),
             feature_names=data.feature_names,
         )
         self.measurements = measure(evaluated)
