@@ -210,7 +210,7 @@ def test_words_are_scored_as_in_the_papers_tables(config, other_data, model):
     other_data("words")
     folder = execute(config(f"method.model={model}"))
     rows = {(row.seed, row.metric): row for row in read_rows(folder / "result.json")}
-    assert {metric for _, metric in rows} == {"log_loss", "recall_at_5", "ndcg_at_10", "objective"}
+    assert {metric for _, metric in rows} == {"log_loss", "gap_to_oracle", "recall_at_5", "ndcg_at_10", "objective"}
     assert rows[0, "log_loss"].n == 57
     assert rows[0, "recall_at_5"].n == 56  # an empty document has no rank
     assert 0 < rows[0, "recall_at_5"].value <= 1

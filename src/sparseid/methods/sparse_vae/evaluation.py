@@ -23,6 +23,7 @@ FEWEST_CODES = 3
 UNITS = {
     "mse": "squared data unit",
     "log_loss": "nat",
+    "gap_to_oracle": "nat",
     "recall_at_5": "fraction",
     "ndcg_at_10": "fraction",
     "objective": "",
@@ -85,12 +86,16 @@ def scores_of(outputs: Tensor, inputs: Tensor, gaussian: bool) -> dict[str, Tens
     """Return the scores (members, samples) of every sample, of reconstructions and inputs (members, samples, features).
 
     Gaussian features: `mse`, the mean over features. Counts: `log_loss`, `recall_at_5` and `ndcg_at_10` of
-    probabilities. No item is held out: the input row is what is reconstructed.
+    probabilities, and `gap_to_oracle`, by how much the loss exceeds that of the row's own frequencies. No item is held
+    out: the input row is what is reconstructed.
     """
     if gaussian:
         return {"mse": (outputs - inputs).square().mean(dim=-1)}
+    loss = log_loss(outputs, inputs)
+    oracle = log_loss(inputs / inputs.sum(dim=-1, keepdim=True).clamp(min=1), inputs)
     return {
-        "log_loss": log_loss(outputs, inputs),
+        "log_loss": loss,
+        "gap_to_oracle": loss - oracle,
         "recall_at_5": recall_at(outputs, inputs, 5),
         "ndcg_at_10": ndcg_at(outputs, inputs, 10),
     }

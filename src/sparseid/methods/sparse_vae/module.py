@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from sparseid.methods.sparse_vae.model import VAE, Given, LatentModel, SparseVAE
 from sparseid.methods.sparse_vae.networks import Noise, StepNoise, drawn, restart_generators
 from sparseid.methods.sparse_vae.nmf import Factorisation
 from sparseid.methods.sparse_vae.oi_vae import OIVAE
+from sparseid.methods.sparse_vae.topics import enrichment_measurement, topic_measurements
 from sparseid.methods.sparse_vae.vsc import VSC
 from sparseid.stacking.members import sum_of_members
 from sparseid.streams import FIXED
@@ -197,5 +198,21 @@ class SparseVAEModule(LightningModule):
             planes=None if data.labels is None else planes_of(joined, self.seeds),
             feature_names=data.feature_names,
         )
-        self.measurements = measure(evaluated)
+        self.measurements = [*measure(evaluated), *self._of_named_features(evaluated)]
         self.arrays = arrays_of(evaluated)
+
+    def _of_named_features(self, evaluated: Evaluated) -> Iterator[Measurement]:
+        """Yield what selectors with a prior say about features that have names."""
+        data, loadings = self.data, evaluated.loadings
+        names = data.feature_names
+        if names is None or "slab_probability" not in loadings:
+            return
+        for member, seed in enumerate(self.seeds):
+            selector, probability = loadings["selector"][member], loadings["slab_probability"][member]
+            if not np.isfinite(selector).all():
+                continue
+            if not self.given.gaussian:
+                occurs = (data.train[member] > 0).cpu().numpy()
+                yield from topic_measurements(selector, occurs, names, data.topic_size, seed)
+            elif data.gene_sets is not None:
+                yield enrichment_measurement(selector, probability, names, data.gene_sets, seed)
