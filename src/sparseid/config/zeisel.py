@@ -29,3 +29,7 @@ class ZeiselConfig:
     noise_exponent: float = MISSING
     noise_floor: float = MISSING
     """Of the curve log2(mean^exponent + floor) that a gene's log2 coefficient of variation is compared with."""
+    enrichment: bool = False
+    """Whether to count the gene sets that some factor's genes are enriched for; needs names, of the original."""
+    gene_sets: str = ""
+    """Their GMT file; empty is the one in data/zeisel. A run is known by its content."""

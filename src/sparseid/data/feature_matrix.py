@@ -108,6 +108,9 @@ class FeatureData(LightningDataModule):
         One per feature; None where they have no names.
     labels
         (test samples,) the class of each test sample; None where there are no classes.
+    gene_sets
+        Name -> features in upper case, of which it is counted how many sets some factor is about; None where none are
+        given.
     note
         What a table made from these data must say; empty where they are the paper's.
     remarks
@@ -118,10 +121,13 @@ class FeatureData(LightningDataModule):
     """Of a row: independent Gaussian features, or counts of its features."""
     row_normalised: ClassVar[bool] = False
     """Whether an encoder sees each row divided by its sum."""
+    topic_size: ClassVar[int] = 5
+    """Features that a topic is shown by."""
     features: int
     """Columns of the matrix."""
     feature_names: list[str] | None = None
     labels: NDArray[np.str_] | None = None
+    gene_sets: dict[str, frozenset[str]] | None = None
     note: str = ""
     remarks: list[str]
     train: Tensor

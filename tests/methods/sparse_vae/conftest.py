@@ -2,18 +2,22 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 import yaml
 from omegaconf import OmegaConf
 
+from sparseid.config.identity import member_seeds
 from sparseid.config.schema import RunConfig, TrainerConfig
 from sparseid.config.seven_features import SevenFeaturesConfig
 from sparseid.config.sparse_vae import SparseVAEConfig
+from sparseid.data.feature_matrix import FeatureData, Matrices
 from sparseid.methods.sparse_vae.model import VAE, Given, SparseVAE
 from sparseid.methods.sparse_vae.networks import Noise
 from sparseid.methods.sparse_vae.vsc import VSC
 from sparseid.stacking.members import generators
+from sparseid.training import build
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "configs" / "method" / "sparse_vae.yaml"
 MODELS = {"sparse_vae": SparseVAE, "vae": VAE, "vsc": VSC}
@@ -150,3 +154,33 @@ def config(tmp_path):
         )
 
     return composed
+
+
+@pytest.fixture
+def other_data(monkeypatch):
+    """Let runs see other data than the seven features: cells of three classes, or counts of words."""
+
+    class Cells(FeatureData):
+        likelihood, features, feature_names = "gaussian", 7, list("abcdefg")
+        labels = np.repeat(["one", "two", "three"], 20)
+
+        def make(self):
+            rates = np.kron(np.eye(3, 7), np.ones((20, 1)))
+            cells = np.random.default_rng(0).poisson(2 + 20 * rates).astype(np.float32)
+            return Matrices(torch.from_numpy(cells)[None])
+
+    class Words(FeatureData):
+        likelihood, row_normalised, features = "multinomial", True, 7
+
+        def make(self):
+            counts = np.random.default_rng(0).poisson(0.8, size=(60, 7)).astype(np.float32)
+            counts[3] = 0  # an empty document
+            return Matrices(torch.from_numpy(counts[:40])[None], torch.from_numpy(counts[3:])[None])
+
+    def use(kind):
+        made = {"cells": Cells, "words": Words}[kind]
+        items = {"cells": 60, "words": 57}[kind]
+        make = lambda cfg: made(member_seeds(cfg), cfg.trainer.batch_size, items)  # noqa: E731
+        monkeypatch.setitem(build.DATA, "seven_features", make)
+
+    return use

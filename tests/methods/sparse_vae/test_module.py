@@ -7,8 +7,11 @@ import torch
 
 from sparseid.config.identity import cell_keys, recipe_hash, run_name
 from sparseid.config.validate import problems
+from sparseid.errors import InputError
 from sparseid.methods.sparse_vae import module as module_file
 from sparseid.methods.sparse_vae.module import SparseVAEModule
+from sparseid.metrics.classification import cross_validated_accuracy
+from sparseid.metrics.projection import class_silhouette
 from sparseid.training.build import build_data, build_module
 from sparseid.training.checkpoints import load
 from sparseid.training.rows import read_rows
@@ -183,6 +186,46 @@ def test_pictures_have_loadings_of_all_members_and_codes_of_the_first(config):
         assert arrays["slab_share"].shape == (2, 3)
         assert arrays["codes"].shape[1] == 3
         assert arrays["factors"].shape == (len(arrays["codes"]), 2)
+
+
+@pytest.mark.parametrize("model", [*MODELS, "nmf"])
+def test_classes_of_cells_are_predicted_from_the_codes_of_every_model(config, other_data, model):
+    other_data("cells")
+    folder = execute(config(f"method.model={model}", "method.latents=4"))
+    found = numbers(folder)
+    assert {metric for _, metric in found} == {"mse", "objective", "accuracy", "silhouette"}
+    labels = np.repeat(["one", "two", "three"], 20)
+    with np.load(folder / "arrays.npz") as arrays:
+        assert found[0, "accuracy"] == pytest.approx(cross_validated_accuracy(arrays["codes"], labels, seed=0))
+        assert found[0, "silhouette"] == pytest.approx(class_silhouette(arrays["plane"], labels))
+        assert arrays["labels"].tolist() == labels.tolist()
+        assert arrays["feature_names"].tolist() == list("abcdefg")
+        assert ("selector" in arrays) == (model in ("sparse_vae", "oi_vae", "nmf"))
+    if model == "nmf":
+        assert [found[seed, "accuracy"] for seed in (0, 1)] == [1, 1]
+
+
+@pytest.mark.parametrize("model", ["sparse_vae", "vae", "vsc"])
+def test_words_are_scored_as_in_the_papers_tables(config, other_data, model):
+    other_data("words")
+    folder = execute(config(f"method.model={model}"))
+    rows = {(row.seed, row.metric): row for row in read_rows(folder / "result.json")}
+    assert {metric for _, metric in rows} == {"log_loss", "gap_to_oracle", "recall_at_5", "ndcg_at_10", "objective"}
+    assert rows[0, "log_loss"].n == 57
+    assert rows[0, "recall_at_5"].n == 56  # an empty document has no rank
+    assert 0 < rows[0, "recall_at_5"].value <= 1
+    counts = np.random.default_rng(0).poisson(0.8, size=(60, 7))[3:]
+    counts[0] = 0
+    oracle = -(counts * np.log(np.maximum(counts, 1) / np.maximum(counts.sum(axis=1), 1)[:, None])).sum(axis=1).mean()
+    assert oracle < rows[0, "log_loss"].value < 1.5 * counts.sum(axis=1).mean() * np.log(7)
+
+
+@pytest.mark.parametrize("model", ["oi_vae", "nmf"])
+def test_models_without_a_likelihood_of_counts_refuse_them(config, other_data, model):
+    other_data("words")
+    cfg = config(f"method.model={model}")
+    with pytest.raises(InputError, match="no likelihood of counts"):
+        build_module(cfg, build_data(cfg))
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ class MovielensData(FeatureData):
     """
 
     likelihood = "multinomial"
+    topic_size = 4
 
     def __init__(self, config: MovielensConfig, seeds: Sequence[int], batch_size: int) -> None:
         made = prepared(config)

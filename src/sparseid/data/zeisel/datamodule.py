@@ -9,6 +9,7 @@ import torch
 
 from sparseid.data.feature_matrix import FeatureData, Matrices
 from sparseid.data.places import digest
+from sparseid.data.zeisel.gene_sets import place_of_sets, read_gene_sets
 from sparseid.data.zeisel.prepare import prepared
 from sparseid.data.zeisel.reader import ORIGINAL
 from sparseid.data.zeisel.settings import placed_files
@@ -43,6 +44,8 @@ class ZeiselData(FeatureData):
         self._matrix, self.features = made.matrix, made.matrix.shape[1]
         self.feature_names, self.labels = made.genes.tolist(), made.classes
         self.has_gene_names = config.source == ORIGINAL
+        if config.enrichment:
+            self.gene_sets = read_gene_sets(place_of_sets(config))
         self.note = "" if self.has_gene_names else "the paper's cells with other genes: not the paper's data"
         self.files = {str(path): digest(path) for path in placed_files(config).values()}
         self.remarks = [f"read {path} (SHA-256 {content[:16]})" for path, content in self.files.items()]

@@ -59,7 +59,7 @@ def prepared(config: ZeiselConfig) -> Prepared:
 
     if not path.is_file():
         read_original(path)  # says that it is not there
-    settings = dataclasses.asdict(config) | {"path": ""}
+    settings = dataclasses.asdict(config) | {"path": "", "enrichment": False, "gene_sets": ""}
     return Prepared(**kept_arrays("zeisel", [VERSION, settings, digest(path)], make))
 
 

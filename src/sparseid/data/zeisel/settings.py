@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparseid.data.places import unusable
+from sparseid.data.zeisel.gene_sets import place_of_sets, read_gene_sets
 from sparseid.data.zeisel.reader import ORIGINAL, SAMPLE, place_of
 from sparseid.errors import InputError
 
@@ -24,6 +25,11 @@ def faults(config: ZeiselConfig) -> Iterator[Fault]:
         yield ("data.source",), f"data.source must be {SAMPLE} or {ORIGINAL}"
     if config.source == SAMPLE and config.path:
         yield ("data.path", "data.source"), f"data.path names the original file: write data.source={ORIGINAL}"
+    if config.source == SAMPLE and config.enrichment:
+        text = f"genes of the sample have no names to look up in sets: write data.source={ORIGINAL}"
+        yield ("data.enrichment", "data.source"), text
+    if config.gene_sets and not config.enrichment:
+        yield ("data.gene_sets", "data.enrichment"), "data.gene_sets is not read: write data.enrichment=true"
     for name, least in (("genes", 2), ("noisy_genes", 2), ("min_molecules", 1), ("correlated_genes", 1)):
         if getattr(config, name) < least:
             yield (f"data.{name}",), f"data.{name} must be at least {least}"
@@ -36,18 +42,22 @@ def faults(config: ZeiselConfig) -> Iterator[Fault]:
 
 
 def absent_files(config: ZeiselConfig) -> Iterator[Fault]:
-    """Yield that the file is not there or cannot be used, with what to do; it is read once."""
+    """Yield that a file is not there or cannot be used, with what to do; each is read once."""
     if config.source != ORIGINAL:
         return
     from sparseid.data.zeisel.prepare import prepared
 
     try:
         prepared(config)
+        if config.enrichment:
+            read_gene_sets(place_of_sets(config))
     except InputError as error:
         yield error.keys, str(error)
 
 
 def placed_files(config: ZeiselConfig) -> dict[str, Path]:
-    """Return the user's file, if it can be read."""
-    path = place_of(config)
-    return {"path": path} if config.source == ORIGINAL and not unusable(path) else {}
+    """Return the user's files, those that can be read."""
+    if config.source != ORIGINAL:
+        return {}
+    files = {"path": place_of(config)} | ({"gene_sets": place_of_sets(config)} if config.enrichment else {})
+    return {name: path for name, path in files.items() if not unusable(path)}

@@ -12,14 +12,18 @@ from torch import Tensor
 from sparseid.measurements import Measurement
 from sparseid.metrics.classification import cross_validated_accuracy
 from sparseid.metrics.dci import dci
+from sparseid.metrics.projection import class_silhouette, tsne_plane
 from sparseid.metrics.ranking import log_loss, ndcg_at, recall_at
 from sparseid.metrics.support import support_recovery
 
 PUBLISHED_ROWS = 16
 """Train and test samples of the published DCI."""
+FEWEST_CODES = 3
+"""Different codes that a projection to the plane needs."""
 UNITS = {
     "mse": "squared data unit",
     "log_loss": "nat",
+    "gap_to_oracle": "nat",
     "recall_at_5": "fraction",
     "ndcg_at_10": "fraction",
     "objective": "",
@@ -29,6 +33,7 @@ UNITS = {
     "selector_mse": "",
     "selector_hamming": "entries",
     "accuracy": "fraction",
+    "silhouette": "score in [-1,1]",
 }
 
 Values = NDArray[np.floating]
@@ -58,6 +63,8 @@ class Evaluated:
         (test samples,) classes, where there are any.
     loadings
         What says which features a latent is about; `selector` (members, features, latents) among them, if any.
+    planes
+        (members, test samples, 2) the codes in the plane, where there are classes.
     feature_names
         One per feature, if they have names.
     """
@@ -71,6 +78,7 @@ class Evaluated:
     support: Values | None
     labels: NDArray | None
     loadings: dict[str, Values]
+    planes: Values | None
     feature_names: list[str] | None
 
 
@@ -78,15 +86,28 @@ def scores_of(outputs: Tensor, inputs: Tensor, gaussian: bool) -> dict[str, Tens
     """Return the scores (members, samples) of every sample, of reconstructions and inputs (members, samples, features).
 
     Gaussian features: `mse`, the mean over features. Counts: `log_loss`, `recall_at_5` and `ndcg_at_10` of
-    probabilities. No item is held out: the input row is what is reconstructed.
+    probabilities, and `gap_to_oracle`, by how much the loss exceeds that of the row's own frequencies. No item is held
+    out: the input row is what is reconstructed.
     """
     if gaussian:
         return {"mse": (outputs - inputs).square().mean(dim=-1)}
+    loss = log_loss(outputs, inputs)
+    oracle = log_loss(inputs / inputs.sum(dim=-1, keepdim=True).clamp(min=1), inputs)
     return {
-        "log_loss": log_loss(outputs, inputs),
+        "log_loss": loss,
+        "gap_to_oracle": loss - oracle,
         "recall_at_5": recall_at(outputs, inputs, 5),
         "ndcg_at_10": ndcg_at(outputs, inputs, 10),
     }
+
+
+def planes_of(codes: Values, seeds: Sequence[int]) -> Values:
+    """Return (members, samples, 2) codes (members, samples, latents) in the plane; NaN where too few of them differ."""
+    planes = np.full((*codes.shape[:2], 2), np.nan)
+    for member, seed in enumerate(seeds):
+        if len(np.unique(codes[member], axis=0)) >= FEWEST_CODES:
+            planes[member] = tsne_plane(codes[member], seed)
+    return planes
 
 
 def measure(evaluated: Evaluated) -> list[Measurement]:
@@ -94,7 +115,8 @@ def measure(evaluated: Evaluated) -> list[Measurement]:
 
     The means of `scores_of`; `objective`; `dci` from the 16 samples of the published evaluation, `dci_all_rows` and
     `completeness_all_rows` from all; `selector_mse` and `selector_hamming` on the test samples; `accuracy` of the
-    classes. What needs a truth or classes that are not known is left out.
+    classes, predicted from the codes, and their `silhouette` in the plane. What needs a truth or classes that are not
+    known is left out.
     """
     found = []
     for member, seed in enumerate(evaluated.seeds):
@@ -133,18 +155,23 @@ def _of_member(evaluated: Evaluated, member: int) -> Iterator[tuple[str, float, 
             yield "selector_mse", found.mse, samples
             yield "selector_hamming", found.hamming, samples
     if evaluated.labels is not None:
-        yield "accuracy", cross_validated_accuracy(codes, evaluated.labels[:samples], seed=seed), samples
+        labels = evaluated.labels[:samples]
+        yield "accuracy", cross_validated_accuracy(codes, labels, seed=seed), samples
+        if evaluated.planes is not None:
+            yield "silhouette", class_silhouette(evaluated.planes[member], labels), samples
 
 
 def arrays_of(evaluated: Evaluated) -> dict[str, NDArray]:
     """Return what pictures and topics are made from.
 
-    The loadings of all members; `codes` of the test samples of the first one, with their `labels` or true `factors`
-    where there are any; `feature_names`.
+    The loadings of all members; `codes` of the test samples of the first one, with their true `factors`, or their
+    `labels` and places in the `plane`, where there are any; `feature_names`.
     """
     arrays: dict[str, NDArray] = {**evaluated.loadings, "codes": evaluated.codes[0]}
     if evaluated.labels is not None:
         arrays["labels"] = np.asarray(evaluated.labels, dtype=np.str_)
+    if evaluated.planes is not None:
+        arrays["plane"] = evaluated.planes[0]
     if evaluated.truth is not None:
         arrays["factors"] = evaluated.truth[1][0]
     if evaluated.feature_names is not None:

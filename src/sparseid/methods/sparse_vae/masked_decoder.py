@@ -12,7 +12,7 @@ from torch.autograd.function import once_differentiable
 from sparseid.stacking.layers import StackedLinear
 from sparseid.stacking.parts import parts
 
-KEPT = {"cpu": 2**25, "cuda": 2**30}
+KEPT = {"cpu": 2**26, "cuda": 2**30}
 """Floats of activations that are kept for the backward pass; where there are more, they are computed again."""
 
 threshold_backward = torch.ops.aten.threshold_backward  # several times faster than a mask made by comparison

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +14,12 @@ from torch import Tensor
 from sparseid.data.batch import FeatureBatch
 from sparseid.errors import InputError
 from sparseid.measurements import Evaluation, Measurement
-from sparseid.methods.sparse_vae.evaluation import Evaluated, arrays_of, measure, scores_of
+from sparseid.methods.sparse_vae.evaluation import Evaluated, arrays_of, measure, planes_of, scores_of
 from sparseid.methods.sparse_vae.model import VAE, Given, LatentModel, SparseVAE
 from sparseid.methods.sparse_vae.networks import Noise, StepNoise, drawn, restart_generators
 from sparseid.methods.sparse_vae.nmf import Factorisation
 from sparseid.methods.sparse_vae.oi_vae import OIVAE
+from sparseid.methods.sparse_vae.topics import enrichment_measurement, topic_measurements
 from sparseid.methods.sparse_vae.vsc import VSC
 from sparseid.stacking.members import sum_of_members
 from sparseid.streams import FIXED
@@ -183,17 +184,35 @@ class SparseVAEModule(LightningModule):
         if truth is not None:
             parts = self._restarted(data.train).split(CHUNK, dim=1)
             train = torch.cat([self.model.encode(part)[self._chosen] for part in parts], dim=1)
+        joined = torch.cat(codes, dim=1).cpu().numpy()
         evaluated = Evaluated(
             seeds=self.seeds,
             objective=self._objectives.flatten()[self._chosen].cpu().numpy(),
             scores={name: torch.cat([part[name] for part in scores], dim=1).cpu().numpy() for name in scores[0]},
-            codes=torch.cat(codes, dim=1).cpu().numpy(),
+            codes=joined,
             train_codes=None if train is None else train.cpu().numpy(),
             truth=None if truth is None else tuple(part.cpu().numpy() for part in (truth.train, truth.test)),
             support=None if truth is None else truth.support.cpu().numpy(),
             labels=data.labels,
             loadings={name: values[self._chosen].cpu().numpy() for name, values in self.model.loadings().items()},
+            planes=None if data.labels is None else planes_of(joined, self.seeds),
             feature_names=data.feature_names,
         )
-        self.measurements = measure(evaluated)
+        self.measurements = [*measure(evaluated), *self._of_named_features(evaluated)]
         self.arrays = arrays_of(evaluated)
+
+    def _of_named_features(self, evaluated: Evaluated) -> Iterator[Measurement]:
+        """Yield what selectors with a prior say about features that have names."""
+        data, loadings = self.data, evaluated.loadings
+        names = data.feature_names
+        if names is None or "slab_probability" not in loadings:
+            return
+        for member, seed in enumerate(self.seeds):
+            selector, probability = loadings["selector"][member], loadings["slab_probability"][member]
+            if not np.isfinite(selector).all():
+                continue
+            if not self.given.gaussian:
+                occurs = (data.train[member] > 0).cpu().numpy()
+                yield from topic_measurements(selector, occurs, names, data.topic_size, seed)
+            elif data.gene_sets is not None:
+                yield enrichment_measurement(selector, probability, names, data.gene_sets, seed)

@@ -1,0 +1,56 @@
+"""Reads known sets of genes that the user gives, for example of the biological processes of the Gene Ontology."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sparseid.data.places import data_folder, unusable
+from sparseid.errors import InputError
+
+if TYPE_CHECKING:
+    from sparseid.config.zeisel import ZeiselConfig
+
+FILE = "gene_sets.gmt"
+KEYS = ("data.gene_sets", "data.enrichment")
+
+
+def place_of_sets(config: ZeiselConfig) -> Path:
+    """Return where the file should lie."""
+    return Path(config.gene_sets) if config.gene_sets else data_folder() / "zeisel" / FILE
+
+
+def read_gene_sets(path: Path) -> dict[str, frozenset[str]]:
+    """Return name -> genes in upper case of a GMT file: on each line a name, a description and genes, tabs between.
+
+    Raises
+    ------
+    InputError
+        If it is not there, a line is no set, two sets have one name, or there is none.
+    """
+    if reason := unusable(path):
+        raise InputError(f"{path} {reason}\n{by_hand()}", KEYS)
+    sets: dict[str, frozenset[str]] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
+        name, *rest = line.split("\t")
+        genes = frozenset(gene.strip().upper() for gene in rest[1:] if gene.strip())
+        if not line.strip():
+            continue
+        if not name.strip() or not genes:
+            text = f"{path}, line {number}: not a name, a description and genes with tabs between"
+            raise InputError(f"{text}: is it a GMT file?", KEYS)
+        if name in sets:
+            raise InputError(f"{path}, line {number}: a second set called {name}", KEYS)
+        sets[name] = genes
+    if not sets:
+        raise InputError(f"{path} holds no set of genes", KEYS)
+    return sets
+
+
+def by_hand() -> str:
+    """Return what to do for the file."""
+    return f"""\
+  By hand: get sets of genes by their symbols as a GMT file, for example the biological processes of the Gene Ontology
+  for mouse from a collection of your choice, and place it as {data_folder() / "zeisel" / FILE},
+  or name it: data.gene_sets=/path/to/it
+  Nothing of this is needed for data.enrichment=false"""
