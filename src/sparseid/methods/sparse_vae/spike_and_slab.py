@@ -33,6 +33,7 @@ def slab_probability(
 
     Examples
     --------
+    >>> import torch
     >>> w, share = torch.tensor([[[0.0], [1.0]]]), torch.tensor([[0.5]])
     >>> slab_probability(w, share, spike_rate=10, slab_rate=1).flatten().tolist()
     [0.5, 0.9998766183853149]
