@@ -55,7 +55,7 @@ def movielens() -> Iterator[str]:
     yield f"{source}: {release.megabytes:g} MB from GroupLens, if it is not there yet"
     folder = fetch(source)
     ratings = read_ratings(folder / release.ratings, release)
-    titles, _ = read_titles(folder / release.titles, release)
+    titles, *_ = read_titles(folder / release.titles, release)
     yield f"{folder}: {len(ratings)} ratings by {ratings['userId'].nunique()} users, {len(titles)} films"
     if source != PAPERS:
         yield f"NOT the paper's release, {PAPERS}: runs on it work and say so, and cannot be compared with the paper"

@@ -106,6 +106,8 @@ class FeatureData(LightningDataModule):
         (members, features) float32: population standard deviation of each feature over training and test samples.
     feature_names
         One per feature; None where they have no names.
+    feature_kinds
+        One per feature, what kinds of feature it is: ``Action|Sci-Fi``; None where there are none.
     labels
         (test samples,) the class of each test sample; None where there are no classes.
     gene_sets
@@ -126,6 +128,7 @@ class FeatureData(LightningDataModule):
     features: int
     """Columns of the matrix."""
     feature_names: list[str] | None = None
+    feature_kinds: list[str] | None = None
     labels: NDArray[np.str_] | None = None
     gene_sets: dict[str, frozenset[str]] | None = None
     note: str = ""

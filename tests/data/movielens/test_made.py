@@ -5,12 +5,12 @@ from sparseid.data.movielens.made import made_ratings
 
 
 def test_films_of_a_genre_are_liked_by_the_same_users():
-    ratings, titles = made_ratings(MadeRatingsConfig(users=800, movies=120, genres=6))
+    ratings, named = made_ratings(MadeRatingsConfig(users=800, movies=120, genres=6))
     assert set(ratings["rating"].unique()) <= set(np.arange(0.5, 5.5, 0.5))
     assert not ratings.duplicated(["userId", "movieId"]).any()
     liked = np.zeros((800, 120))
     liked[ratings["userId"] - 1, ratings["movieId"] - 1] = ratings["rating"] >= 4
-    genres = [set(titles[movie + 1].partition("(")[2].rstrip(")").split("|")) for movie in range(120)]
+    genres = [set(named[movie + 1].split("|")) for movie in range(120)]
     same = np.array([[a == b for b in genres] for a in genres])
     apart = np.array([[not a & b for b in genres] for a in genres])
     np.fill_diagonal(same, False)

@@ -68,6 +68,7 @@ def test_every_release_gives_the_same(settings, write, ratings, source):
         found = prepared(config)
         assert np.array_equal(found.matrix, expected)
         assert found.titles.tolist() == [f"Película {m // 10}, The (199{m // 10})" for m in movies]
+        assert found.genres.tolist() == ["" if source == "ml-100k" else "Drama|Comedy"] * len(movies)
         assert found.remark == ""
 
 
@@ -160,5 +161,6 @@ def test_made_ratings_follow_their_genres(settings):
     found = prepared(settings(min_positives=2, movies=12, made=settings().made))
     assert found.matrix.shape[1] == 12
     assert found.titles[0].startswith("Film ")
-    assert "genre" in found.titles[0]
+    assert found.titles[0].endswith(f"({found.genres[0]})")
+    assert found.genres[0].startswith("genre ")
     assert np.array_equal(found.matrix, prepared(settings(min_positives=2, movies=12)).matrix)

@@ -30,6 +30,14 @@ def test_topics_are_numbered_by_weight_named_by_their_features_and_dead_ones_lef
     assert list(topic_measurements(selector, occurs, NAMES, 3, seed=4)) == found
 
 
+def test_kinds_that_all_features_of_a_topic_share_are_named(occurs):
+    selector = np.zeros((6, 2))
+    selector[:3, 0], selector[[0, 3, 5], 1] = 1.0, 0.5
+    kinds = ["Action|Sci-Fi", "Sci-Fi", "Drama|Sci-Fi", "Action|Drama", "Drama", "Drama"]
+    found = [m for m in topic_measurements(selector, occurs, NAMES, 3, 0, kinds) if m.metric == "npmi"]
+    assert [m.keys["shared"] for m in found] == ["Sci-Fi", ""]
+
+
 def test_random_features_are_less_coherent_and_differ_between_seeds(occurs):
     selector = np.random.default_rng(2).normal(size=(6, 40))
     by_seed = [

@@ -42,6 +42,7 @@ class MovielensData(FeatureData):
     def __init__(self, config: MovielensConfig, seeds: Sequence[int], batch_size: int) -> None:
         made = prepared(config)
         self._matrix, self.feature_names = made.matrix, made.titles.tolist()
+        self.feature_kinds = made.genres.tolist()
         self._split = split(len(made.matrix), config.folds, config.fold)
         if not all(map(len, self._split)):
             text = f"{len(made.matrix)} users make no {config.folds} folds: lower data.folds"

@@ -22,7 +22,7 @@ STARS = 0.55
 
 
 def made_ratings(config: MadeRatingsConfig) -> tuple[pd.DataFrame, dict[int, str]]:
-    """Return ratings (userId, movieId, rating) and titles, the same for every run.
+    """Return ratings (userId, movieId, rating) and genres of each film, the same for every run.
 
     A film belongs to one genre and, one in three, to a second. A user's liking of a film is the mean of the user's
     normal tastes for its genres plus the film's popularity; the more it is, the likelier the film is rated and the more
@@ -43,9 +43,7 @@ def made_ratings(config: MadeRatingsConfig) -> tuple[pd.DataFrame, dict[int, str
     ratings = pd.DataFrame(
         {"userId": users + 1, "movieId": movies + 1, "rating": np.clip(np.round(2 * stars) / 2, 0.5, 5.0)}
     )
-    return ratings, {
-        movie + 1: f"Film {movie + 1} ({_genres(a, b)})" for movie, (a, b) in enumerate(zip(first, second, strict=True))
-    }
+    return ratings, {movie + 1: _genres(a, b) for movie, (a, b) in enumerate(zip(first, second, strict=True))}
 
 
 def _genres(first: int, second: int) -> str:

@@ -19,7 +19,7 @@ from sparseid.errors import InputError
 if TYPE_CHECKING:
     from sparseid.config.movielens import MovielensConfig
 
-VERSION = 1
+VERSION = 2
 """Raised when the steps change: what was prepared before is then made again."""
 
 
@@ -30,14 +30,15 @@ class Positives(NamedTuple):
     ----------
     matrix
         (users, films) uint8: 1 for a positive rating.
-    titles
-        (films,)
+    titles, genres
+        (films,) genres as ``Action|Sci-Fi``, empty where they are not known.
     remark
         What the log must say about the files.
     """
 
     matrix: NDArray[np.uint8]
     titles: NDArray[np.str_]
+    genres: NDArray[np.str_]
     remark: str = ""
 
 
@@ -50,25 +51,27 @@ def prepared(config: MovielensConfig) -> Positives:
         If a file is not there or cannot be used, or nobody or too few films are left.
     """
     if config.source == MADE:
-        ratings, titles = made_ratings(config.made)
+        ratings, genres = made_ratings(config.made)
         matrix, movies = positives(ratings, config)
-        return Positives(matrix, np.array([titles[movie] for movie in movies]))
+        titles = [f"Film {movie} ({genres[movie]})" for movie in movies]
+        return Positives(matrix, np.array(titles), np.array([genres[movie] for movie in movies]))
     files = find(config)
     chosen = {name: getattr(config, name) for name in ("source", "min_rating", "min_positives", "movies", "users")}
     kept = kept_arrays("movielens", [VERSION, chosen, *map(digest, files)], lambda: _from_files(config))
-    return Positives(
-        np.unpackbits(kept["bits"], axis=1, count=len(kept["titles"])), kept["titles"], str(kept["remark"])
-    )
+    matrix = np.unpackbits(kept["bits"], axis=1, count=len(kept["titles"]))
+    return Positives(matrix, kept["titles"], kept["genres"], str(kept["remark"]))
 
 
 def _from_files(config: MovielensConfig) -> dict[str, NDArray]:
     release, (ratings, titles) = RELEASES[config.source], find(config)
     matrix, movies = positives(read_ratings(ratings, release), config)
-    names, remark = read_titles(titles, release)
+    names, genres, remark = read_titles(titles, release)
     if missing := [movie for movie in movies if movie not in names]:
         raise InputError(f"{titles} has no title of film {missing[0]} ({len(missing)} are missing)", KEYS)
-    named = np.array([names[movie] for movie in movies])
-    return {"bits": np.packbits(matrix, axis=1), "titles": named, "remark": np.array(remark)}
+    told = {"titles": [names[movie] for movie in movies], "genres": [genres[movie] for movie in movies]}
+    return {"bits": np.packbits(matrix, axis=1), "remark": np.array(remark)} | {
+        name: np.array(of_movies) for name, of_movies in told.items()
+    }
 
 
 def positives(ratings: pd.DataFrame, config: MovielensConfig) -> tuple[NDArray[np.uint8], list[int]]:

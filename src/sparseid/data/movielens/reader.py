@@ -15,6 +15,8 @@ from sparseid.errors import InputError
 FIELDS = ("userId", "movieId", "rating", "timestamp")
 """Of a line of ratings; the last one is not used."""
 TITLE_FIELDS = ("movieId", "title")
+LISTED_GENRES = 3
+"""Fields of a film where its genres are listed in the last one."""
 LOWEST, HIGHEST = 0.5, 5.0
 """Stars of a rating."""
 LISTED = 80
@@ -71,8 +73,10 @@ def _check_ratings(path: Path, table: pd.DataFrame) -> None:
         )
 
 
-def read_titles(path: Path, release: Release) -> tuple[dict[int, str], str]:
-    """Return the title of each film, and in words how the file was read where it is not UTF-8 though it should be.
+def read_titles(path: Path, release: Release) -> tuple[dict[int, str], dict[int, str], str]:
+    """Return titles and genres of films, and in words how the file was read where it is not UTF-8 though it should be.
+
+    Genres stand as in the file, ``Action|Sci-Fi``; they are empty where the release has flags in their place.
 
     Titles are names and nothing is computed from them: a byte that is not UTF-8 is read as Latin-1, as the older
     releases are written, and does not stop a run.
@@ -89,12 +93,13 @@ def read_titles(path: Path, release: Release) -> tuple[dict[int, str], str]:
     lines = text.splitlines()[1 if release.header else 0 :]
     filled = [line for line in lines if line.strip()]
     fields = csv.reader(filled) if separator == "," else (line.split(separator) for line in filled)
-    titles = {}
+    titles, genres = {}, {}
     for entry in fields:
         if len(entry) < 2 or not entry[0].strip().isdigit():
             raise InputError(f"{path}: {separator.join(entry)[:LISTED]!r} is no film and its title", KEYS)
         titles[int(entry[0])] = entry[1].strip()
-    return titles, remark
+        genres[int(entry[0])] = entry[2].strip() if len(entry) == LISTED_GENRES else ""
+    return titles, genres, remark
 
 
 def _text(path: Path) -> tuple[str, bool]:

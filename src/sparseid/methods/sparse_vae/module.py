@@ -213,6 +213,6 @@ class SparseVAEModule(LightningModule):
                 continue
             if not self.given.gaussian:
                 occurs = (data.train[member] > 0).cpu().numpy()
-                yield from topic_measurements(selector, occurs, names, data.topic_size, seed)
+                yield from topic_measurements(selector, occurs, names, data.topic_size, seed, data.feature_kinds)
             elif data.gene_sets is not None:
                 yield enrichment_measurement(selector, probability, names, data.gene_sets, seed)

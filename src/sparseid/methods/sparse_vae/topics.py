@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sparseid.measurements import Measurement
+from sparseid.measurements import Key, Measurement
 from sparseid.metrics.enrichment import enriched_sets
 from sparseid.metrics.topics import npmi, top_features
 from sparseid.streams import Streams
@@ -23,12 +23,18 @@ Values = NDArray[np.floating]
 
 
 def topic_measurements(
-    selector: Values, occurs: NDArray[np.bool_], names: Sequence[str], size: int, seed: int
+    selector: Values,
+    occurs: NDArray[np.bool_],
+    names: Sequence[str],
+    size: int,
+    seed: int,
+    kinds: Sequence[str] | None = None,
 ) -> Iterator[Measurement]:
     """Yield the coherence of every latent's top features, and that of as many random ones.
 
     Latents that no feature uses are left out. Topics are numbered from the largest sum of absolute selectors on;
-    ``npmi`` has the keys ``topic`` and ``top_features`` (their names), ``npmi_random`` the key ``topic``.
+    ``npmi`` has the keys ``topic``, ``top_features`` (their names) and ``shared`` (kinds that all of them are of, where
+    kinds are known), ``npmi_random`` the key ``topic``.
 
     Parameters
     ----------
@@ -42,6 +48,8 @@ def topic_measurements(
         Features of a topic.
     seed
         Of the member; draws the random features.
+    kinds
+        Of each feature, ``Action|Sci-Fi``.
     """
     weight = np.abs(selector)
     order = np.argsort(-weight.sum(axis=0), kind="stable")
@@ -54,8 +62,11 @@ def topic_measurements(
     for number, (found, top, by_chance) in enumerate(
         zip(npmi(occurs, tops), tops, npmi(occurs, random), strict=True), start=1
     ):
-        words = SEPARATOR.join(names[feature] for feature in top)
-        yield Measurement("npmi", float(found), "score", len(occurs), {"topic": number, "top_features": words}, seed)
+        keys: dict[str, Key] = {"topic": number, "top_features": SEPARATOR.join(names[feature] for feature in top)}
+        if kinds is not None:
+            common = set.intersection(*(set(kinds[feature].split("|")) for feature in top))
+            keys["shared"] = "|".join(sorted(common))
+        yield Measurement("npmi", float(found), "score", len(occurs), keys, seed)
         yield Measurement("npmi_random", float(by_chance), "score", len(occurs), {"topic": number}, seed)
 
 
