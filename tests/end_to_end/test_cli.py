@@ -104,7 +104,7 @@ def calls(monkeypatch, tmp_path):
         if calls.fail_report:
             raise calls.fail_report[0]
 
-    def finish_artefact(artefact_id, outputs, scale):
+    def finish_artefact(artefact_id, outputs, scale, asked):
         calls.artefacts.append((artefact_id, outputs, scale))
 
     run = types.SimpleNamespace(execute=execute, helper_process=lambda: False)

@@ -79,7 +79,7 @@ def test_a_report_from_what_is_kept_is_the_one_from_nothing(tmp_path, run, drawn
         run(seed)
     build_report(tmp_path)
     first, figures = _files(tmp_path), sorted(drawn)
-    assert figures == sorted(f"small/{name.replace('/', '-')}" for name, entry in ARTEFACTS.items() if entry.draw)
+    assert figures == sorted(f"small/{name.replace('/', '-')}" for name, entry in ARTEFACTS.items() if entry.drawn)
     drawn.clear()
     build_report(tmp_path)
     assert drawn == []

@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -69,6 +70,22 @@ def test_a_finished_sweep_shows_seeds_claims_and_what_is_not_there(finished, cap
     assert (finished / "report" / "small" / "sparling-fig4.svg").is_file()
     with pytest.raises(InputError):
         finish_artefact("sparling/fig99", finished, "small")
+
+
+def test_a_sweep_with_other_settings_shows_its_own_runs_and_compares_nothing(tmp_path, sparling_rows, capsys):
+    for number, recipe in enumerate(("of the preset", "other")):
+        folder = tmp_path / "paper" / "sparling" / f"run{number}"
+        folder.mkdir(parents=True)
+        rows = sparling_rows(number, scale="paper")
+        write_rows(folder / "result.json", rows if number == 0 else [replace(row, recipe=recipe) for row in rows])
+        (folder / "status.json").write_text(json.dumps({"state": "done"}))
+    finish_artefact("sparling/fig3", tmp_path, "paper", frozenset({rows[0].recipe}))
+    assert "with other settings" not in capsys.readouterr().out
+    finish_artefact("sparling/fig3", tmp_path, "paper", frozenset({"other"}))
+    said = capsys.readouterr().out
+    assert "with other settings than the preset's" in said
+    assert "not comparable" in said
+    assert not {"agrees", "differs", "missing"} & set(said.split())
 
 
 def test_a_cell_of_a_sweep_leaves_the_report_alone(tmp_path, sparling_rows, capsys):

@@ -16,6 +16,7 @@ from omegaconf import DictConfig
 
 from sparseid.config.compose import to_run_config
 from sparseid.config.errors import ConfigError
+from sparseid.config.identity import recipe_hash
 from sparseid.config.origin import Origins
 from sparseid.config.sweep import Plan
 from sparseid.config.validate import absent
@@ -104,6 +105,7 @@ def _finish_sweep(planned: Plan) -> None:
 
     run = planned.cells[0].run
     if run.experiment in ARTEFACTS:
-        finish_artefact(run.experiment, Path(run.outputs), run.scale)
+        recipes = frozenset(recipe_hash(cell.run) for cell in planned.cells)
+        finish_artefact(run.experiment, Path(run.outputs), run.scale, recipes)
     else:
         print(f"Report:  {build_report(Path(run.outputs))}")

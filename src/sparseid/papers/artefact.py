@@ -12,11 +12,16 @@ from sparseid.papers.convention import Convention
 from sparseid.papers.targets import Statement, Target, load_targets
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     from matplotlib.figure import Figure
 
 Drawer = Callable[["pd.DataFrame", Sequence[Target], str], "Figure"]
 """Draws an artefact from (rows at one scale, targets, scale)."""
+Arrays = Callable[[str], Mapping[str, "np.ndarray"]]
+"""Gives what a run saved in ``arrays.npz``, by the run's name; nothing where it is not at hand."""
+ArrayDrawer = Callable[["pd.DataFrame", Arrays, str], "Figure"]
+"""Draws an artefact whose points are too many for rows from (rows at one scale, arrays, scale)."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,8 @@ class Artefact:
         Targets that are no cell because a claim checks them.
     draw
         Draws its figure; None for a plain table.
+    draw_arrays
+        Does so where it needs what runs saved beside their rows.
     derive
         From the rows that it selects, those that its cells are made of: with further metrics, or the table of a test.
     checks
@@ -60,6 +67,7 @@ class Artefact:
     targets_of: tuple[str, ...] = ()
     claims_instead: frozenset[str] = frozenset()
     draw: Drawer | None = None
+    draw_arrays: ArrayDrawer | None = None
     derive: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
     checks: Mapping[str, ClaimCheck | Comparison] = field(default_factory=dict)
     summary_of_run: bool = False
@@ -81,6 +89,17 @@ class Artefact:
             and target.id not in self.claims_instead
             and all(target.keys[key] in allowed for key, allowed in self.selects.items() if key in target.keys)
         ]
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it has a figure."""
+        return self.draw is not None or self.draw_arrays is not None
+
+    def figure(self, rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figure | None:
+        """Draw its figure, from its rows of one scale; None for a plain table."""
+        if self.draw_arrays is not None:
+            return self.draw_arrays(rows, arrays, scale)
+        return self.draw(rows, self.targets, scale) if self.draw is not None else None
 
     @property
     def statements(self) -> list[Statement]:

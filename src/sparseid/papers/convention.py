@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -32,12 +33,15 @@ class Convention:
         What the replicates are, in the plural: ``seeds``, ``splits``, ``data sets``.
     keys
         Row keys that tell replicates of the same seed apart (RegCL pools runs with different numbers of latents).
+    shares
+        Metrics that are 0 or 100 of a replicate: their mean is what counts, whatever the centre, and has no interval.
     """
 
     centre: Centre = "mean"
     interval: IntervalKind = "bootstrap"
     over: str = "seeds"
     keys: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
 
     @property
     def symmetric(self) -> bool:
@@ -55,7 +59,10 @@ class Convention:
 
     def summarise(self, rows: pd.DataFrame, metric: str) -> Summary:
         """Sum up the rows of one metric of one cell."""
-        return self.summarise_values(per_replicate(rows, metric, self.keys))
+        summary = self.summarise_values(per_replicate(rows, metric, self.keys))
+        if metric not in self.shares:
+            return summary
+        return summary._replace(centre=summary.mean, low=math.nan, high=math.nan)
 
     def summarise_values(self, values: pd.Series) -> Summary:
         """Sum up one value per replicate."""
@@ -72,4 +79,5 @@ def convention(entry: Mapping[str, Any]) -> Convention:
     """
     if entry["centre"] not in ("mean", "median") or entry["interval"] not in INTERVALS:
         raise ValueError(f"statistics {dict(entry)}: centre is mean or median, interval one of {', '.join(INTERVALS)}")
-    return Convention(entry["centre"], entry["interval"], entry["over"], tuple(entry.get("keys", ())))
+    lists = {name: tuple(entry.get(name, ())) for name in ("keys", "shares")}
+    return Convention(entry["centre"], entry["interval"], entry["over"], **lists)

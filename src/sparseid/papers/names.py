@@ -59,6 +59,16 @@ _WRITTEN = {
     "recall_at_5": "recall@5",
     "ndcg_at_10": "NDCG@10",
     "npmi": "NPMI",
+    "npmi_random": "NPMI of random features",
+    "sparse_vae_warm_up": "Sparse VAE with warm-up",
+    "nmf": "NMF",
+    "dci_all_rows": "DCI from all samples",
+    "selector_mse": "error of W",
+    "selector_hamming": "wrong entries of W",
+    "stuck": "data sets that got stuck",
+    "gap_to_oracle": "log loss above the oracle's",
+    "n_processes": "enriched processes",
+    "n_cells": "cells",
 }
 _NUMBERED = {"steps_above": "{} cuts above final"}
 """Keys whose value is a number that means nothing alone."""
@@ -85,7 +95,7 @@ def written_cell(keys: Mapping[str, Key]) -> str:
     'DigitCircle, 3 cuts above final'
     """
     return ", ".join(
-        _NUMBERED.get(key, key.replace("_", " ") + " {}").format(value)
+        _NUMBERED.get(key, key.replace("_", " ") + " {}").format(f"{value:g}")
         if isinstance(value, int | float)
         else written(value)
         for key, value in keys.items()

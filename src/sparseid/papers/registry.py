@@ -13,6 +13,8 @@ from sparseid.papers.regcl import figures as regcl_figures
 from sparseid.papers.rows import select
 from sparseid.papers.sparling import artefacts as sparling
 from sparseid.papers.sparling import figures as sparling_figures
+from sparseid.papers.sparse_vae import artefacts as sparse_vae
+from sparseid.papers.sparse_vae import panels as sparse_vae_panels
 from sparseid.papers.targets import load_targets
 from sparseid.papers.tbr import artefacts as tbr
 from sparseid.papers.tbr import figures as tbr_figures
@@ -25,10 +27,16 @@ if TYPE_CHECKING:
 PAPERS = ("sparling", "tbr", "regcl", "sparse_vae", "ddl")
 """The folders of ``sparseid.papers`` that are papers, in the order of the report."""
 
-ARTEFACTS: dict[str, Artefact] = {entry.id: entry for entry in (*sparling.ARTEFACTS, *tbr.ARTEFACTS, *regcl.ARTEFACTS)}
+_BUILT = (sparling, tbr, regcl, sparse_vae)
+ARTEFACTS: dict[str, Artefact] = {entry.id: entry for paper in _BUILT for entry in paper.ARTEFACTS}
 """Artefact id -> artefact, in the order of the report."""
 
-_FIGURES = {"sparling": sparling_figures, "tbr": tbr_figures, "regcl": regcl_figures}
+_FIGURES = {
+    "sparling": sparling_figures,
+    "tbr": tbr_figures,
+    "regcl": regcl_figures,
+    "sparse_vae": sparse_vae_panels,
+}
 """Paper -> the module whose ``run_figures`` draws the pictures of one of its runs."""
 
 
@@ -54,7 +62,7 @@ def artefact(name: str) -> Artefact:
 
 def run_summary(paper: str, rows: pd.DataFrame) -> Artefact | None:
     """Return what sums up one run with these rows; None if no summary is declared for such a run."""
-    for candidate in (*ARTEFACTS.values(), *regcl.SUMMARIES):
+    for candidate in (*ARTEFACTS.values(), *regcl.SUMMARIES, *sparse_vae.SUMMARIES):
         if candidate.summary_of_run and candidate.paper == paper and len(select(rows, candidate.selects)):
             return candidate
     return None

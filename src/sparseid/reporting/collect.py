@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from sparseid.measurements import Key
+from sparseid.papers.artefact import Arrays
 from sparseid.papers.rows import COLUMNS, no_rows
 from sparseid.reporting.seconds import rows_with_seconds
 from sparseid.training.errors import RunError
@@ -72,6 +74,11 @@ class Collection:
             [problem for problem in self.problems if problem.paper == paper],
         )
 
+    def arrays(self, scale: str) -> Arrays:
+        """Return what gives the saved arrays of a finished run of a scale by its name; nothing where there are none."""
+        folders = {run.path.name: run.path for run in self.runs if run.scale == scale and run.state == "done"}
+        return lambda name: read_arrays(folders[name]) if name in folders else {}
+
     def scales(self) -> list[str]:
         """Return the scales of which there is any run or row, in the order of the report."""
         found = {*self.rows["scale"], *(run.scale for run in self.runs)}
@@ -117,6 +124,15 @@ def collect(outputs: Path, scale: str | None = None, measured: Iterable[Path] | 
             problems.append(Problem(path.parent.parent.name, str(error)))
     source = ["outputs"] * len(made) + ["measured"] * len(kept)
     return Collection(newest(rows_frame(made + kept).assign(source=source)), runs, problems)
+
+
+def read_arrays(folder: Path) -> Mapping[str, np.ndarray]:
+    """Return what a run saved in ``arrays.npz``; nothing where it saved none."""
+    path = folder / "arrays.npz"
+    if not path.is_file():
+        return {}
+    with np.load(path, allow_pickle=False) as arrays:
+        return dict(arrays)
 
 
 def rows_frame(rows: list[Row]) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from sparseid.files import write_text
-from sparseid.papers.artefact import Artefact
+from sparseid.papers.artefact import Arrays, Artefact
 from sparseid.papers.names import written_cell
 from sparseid.papers.presets import of_preset, preset_runs
 from sparseid.papers.targets import PaperTargets, Statement
@@ -125,13 +125,13 @@ def write_artefact(artefact: Artefact, collection: Collection, report: Path, sca
         What the page shows of it.
     """
     folder, name = report / scale, file_name(artefact.id)
-    files = [folder / f"{name}.{kind}" for kind in ("md", "tex", *(("png", "svg") if artefact.draw else ()))]
+    files = [folder / f"{name}.{kind}" for kind in ("md", "tex", *(("png", "svg") if artefact.drawn else ()))]
     rows_of = cache(partial(of_preset, collection.rows, scale=scale))
     rows = rows_of(artefact.id)
     inputs = made_from(artefact.id, scale, [rows, *map(rows_of, artefact.compared_with)])
     content = read_content(folder / f".{name}.json", inputs, files)
     if content is None:
-        content = _make(artefact, rows_of, files, scale)
+        content = _make(artefact, rows_of, collection.arrays(scale), files, scale)
         keep_content(folder / f".{name}.json", inputs, files, content)
     expected = preset_runs(artefact.id, scale)
     return Section(
@@ -142,13 +142,15 @@ def write_artefact(artefact: Artefact, collection: Collection, report: Path, sca
         unchecked=artefact.unchecked,
         conditions={statement.id: statement.condition for statement in artefact.statements},
         files={kind: f"{scale}/{name}.{kind}" for kind in ("md", "tex")},
-        figure=picture(folder / f"{name}.svg", report) if artefact.draw else None,
+        figure=picture(folder / f"{name}.svg", report) if artefact.drawn else None,
         expected=expected,
         made=expected & set(zip(rows["recipe"], rows["seed"], strict=True)),
     )
 
 
-def _make(artefact: Artefact, rows_of: Callable[[str], pd.DataFrame], files: list[Path], scale: str) -> Content:
+def _make(
+    artefact: Artefact, rows_of: Callable[[str], pd.DataFrame], arrays: Arrays, files: list[Path], scale: str
+) -> Content:
     """Write the files of an artefact and return what the page shows beside them."""
     rows, folder = rows_of(artefact.id), files[0].parent
     folder.mkdir(parents=True, exist_ok=True)
@@ -157,8 +159,8 @@ def _make(artefact: Artefact, rows_of: Callable[[str], pd.DataFrame], files: lis
     heading = caption(artefact.title, scale, artefact.convention)
     write_text(files[0], markdown(table, heading))
     write_text(files[1], latex(table, heading))
-    if artefact.draw:
-        save_figure(artefact.draw(rows, artefact.targets, scale), folder, file_name(artefact.id))
+    if figure := artefact.figure(rows, arrays, scale):
+        save_figure(figure, folder, file_name(artefact.id))
     return Content(
         table=table,
         claims=artefact.check_claims(rows_of, scale),

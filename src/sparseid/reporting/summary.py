@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from rich.console import Console
 from rich.padding import Padding
@@ -16,14 +15,15 @@ from rich.text import Text
 from sparseid.files import remove_leftovers
 from sparseid.papers.claims import ClaimResult
 from sparseid.papers.names import written
-from sparseid.papers.presets import of_preset
+from sparseid.papers.presets import of_preset, preset_recipes
 from sparseid.papers.registry import artefact, run_figures, run_summary
 from sparseid.papers.rows import per_seed, values_of
 from sparseid.reporting.aggregate import cells
-from sparseid.reporting.collect import RESULT, collect, newest, rows_frame
+from sparseid.reporting.collect import RESULT, collect, newest, read_arrays, rows_frame
 from sparseid.reporting.figures import save_figure
 from sparseid.reporting.page import build_report
 from sparseid.reporting.tables import HEADER, OLDER_CODE, Line, caption, lines, number
+from sparseid.reporting.verdicts import Verdict
 from sparseid.training.rows import read_rows
 
 CURVE = ("density", "fpe", "fne", "ce", "e2ee")
@@ -60,7 +60,7 @@ def finish_run(folder: Path, page: bool = True) -> None:
     outputs, (scale, paper) = folder.parents[2], folder.parts[-3:-1]
     rows = newest(rows_frame(read_rows(folder / RESULT)))
     remove_leftovers(folder)
-    for name, figure in run_figures(paper, rows, _arrays(folder), scale).items():
+    for name, figure in run_figures(paper, rows, read_arrays(folder), scale).items():
         save_figure(figure, folder / "figures", name)
     console = _console()
     summary = run_summary(paper, rows)
@@ -72,8 +72,11 @@ def finish_run(folder: Path, page: bool = True) -> None:
     _print_end(console, scale, folder / "figures", build_report(outputs) if page else None)
 
 
-def finish_artefact(artefact_id: str, outputs: Path, scale: str) -> None:
+def finish_artefact(artefact_id: str, outputs: Path, scale: str, asked: frozenset[str] = frozenset()) -> None:
     """Print an artefact's table over seeds and its claims after a sweep; bring the report and its figure up to date.
+
+    Where the sweep had other settings than the artefact's preset (other data), the table is of its runs and compares
+    nothing; the report has only what the preset asks for.
 
     Parameters
     ----------
@@ -83,6 +86,8 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str) -> None:
         The folder of runs.
     scale
         The scale that was run.
+    asked
+        Recipes of the runs of the sweep.
 
     Raises
     ------
@@ -92,11 +97,18 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str) -> None:
     chosen = artefact(artefact_id)
     outputs = Path(outputs)
     collection = collect(outputs)
-    rows = of_preset(collection.rows, chosen.id, scale)
+    rows_of = partial(of_preset, collection.rows, scale=scale)
+    rows, title = rows_of(chosen.id), chosen.title
+    others = bool(asked - preset_recipes(chosen.id, scale))
+    if others:
+        rows = collection.rows[(collection.rows["scale"] == scale) & collection.rows["recipe"].isin(asked)]
+        title = f"{title}: with other settings than the preset's"
     console = _console()
-    table = lines(cells(chosen, rows, scale), chosen.convention)
-    _print_table(console, caption(chosen.title, scale, chosen.convention), table)
-    _print_claims(console, chosen.check_claims(partial(of_preset, collection.rows, scale=scale), scale))
+    made = cells(chosen, rows, scale)
+    if others:
+        made = [replace(cell, verdict=Verdict("not comparable")) for cell in made if cell.ours is not None]
+    _print_table(console, caption(title, scale, chosen.convention), lines(made, chosen.convention))
+    _print_claims(console, chosen.check_claims(lambda name: rows if name == chosen.id else rows_of(name), scale))
     for run in collection.runs:
         if (run.paper, run.scale) == (chosen.paper, scale) and run.state not in ("done", "unreadable"):
             _say(console, f"{run.state}: {run.path} {run.message}".rstrip())
@@ -104,14 +116,6 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str) -> None:
         _say(console, f"not used: {problem}")
     page = build_report(outputs, collection=collection)  # of all papers, so after what was asked for
     _print_end(console, scale, page.parent / scale, page)
-
-
-def _arrays(folder: Path) -> Mapping[str, np.ndarray]:
-    path = folder / "arrays.npz"
-    if not path.is_file():
-        return {}
-    with np.load(path, allow_pickle=False) as arrays:
-        return dict(arrays)
 
 
 def _console() -> Console:
