@@ -9,12 +9,15 @@ import yaml
 
 import sparseid.papers.regcl
 import sparseid.papers.sparling
+import sparseid.papers.sparse_vae
 import sparseid.papers.tbr
 from sparseid.config.choices import dotted_keys
 from sparseid.config.compose import compose
 from sparseid.config.latent_walk import LatentWalkConfig
 from sparseid.config.regcl import RegCLConfig
 from sparseid.config.schema import DigitCircleConfig, SparlingConfig, TBRConfig, TreeSimulationConfig
+from sparseid.config.seven_features import SevenFeaturesConfig
+from sparseid.config.sparse_vae import SparseVAEConfig
 from sparseid.config.sweep import plan
 
 PUBLISHED = yaml.safe_load((Path(sparseid.papers.sparling.__file__).parent / "published.yaml").read_text())
@@ -114,3 +117,31 @@ def test_regcl_names_a_source_of_every_setting():
     assert keys - {"method.name", "data.name", "data.sampling"} == {
         key for key in (*REGCL["settings"], *REGCL["sweep"]) if not key.startswith("trainer.")
     }
+
+
+SPARSE_VAE = yaml.safe_load((Path(sparseid.papers.sparse_vae.__file__).parent / "published.yaml").read_text())
+NOT_PUBLISHED = {"method.beta": 1.0, "method.prior.warm_up": 0.0}
+"""What only some models of the Sparse VAE's figure 3 set."""
+
+
+def test_every_cell_of_the_sparse_vaes_figure_3_has_the_published_setting():
+    cells = plan(["experiment=sparse_vae/fig3", "scale=paper"]).cells
+    models = [{**NOT_PUBLISHED, **entry} for entry in SPARSE_VAE["models"]]
+    correlations = SPARSE_VAE["sweep"]["data.rho"]["value"]
+    keys = ("data.rho", *NOT_PUBLISHED, "method.model")
+    asked = [tuple(value_of(cell.run, key) for key in keys) for cell in cells]
+    assert sorted(asked) == sorted((rho, *(model[key] for key in keys[1:])) for rho in correlations for model in models)
+    for cell in cells:
+        assert cell.run.seeds == SPARSE_VAE["seeds"]["value"]
+        for key, entry in SPARSE_VAE["settings"].items():
+            value = value_of(cell.run, key)
+            assert (value, type(value)) == (entry["value"], type(entry["value"])), key
+
+
+def test_no_setting_of_the_sparse_vae_and_its_seven_features_is_left_out():
+    keys = {*dotted_keys(SparseVAEConfig, "method."), *dotted_keys(SevenFeaturesConfig, "data.")}
+    leaves = {key for key in keys if not any(other.startswith(f"{key}.") for other in keys)}
+    named = {*SPARSE_VAE["settings"], *SPARSE_VAE["sweep"], *NOT_PUBLISHED, "method.model"}
+    assert leaves - {"method.name", "data.name"} == {key for key in named if not key.startswith("trainer.")}
+    entries = [*SPARSE_VAE["settings"].values(), *SPARSE_VAE["sweep"].values(), *SPARSE_VAE["models"]]
+    assert all(entry["source"] for entry in entries)

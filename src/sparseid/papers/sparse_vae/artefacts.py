@@ -44,7 +44,7 @@ ARTEFACTS = (
         id="sparse_vae/fig3",
         title="Figure 3: held-out MSE and DCI against the correlation of factors (beta-VAE: beta = 2)",
         selects={"method": ("sparse_vae", WARM_UP, *METHODS[1:]), "rho": CORRELATIONS},
-        cell=("method", "beta", "rho"),
+        cell=("method", "rho"),
         metrics=("mse", "dci", "dci_all_rows", "selector_mse", "selector_hamming", STUCK),
         derive=of_figure3,
         draw=figures.boxes_against_correlation,

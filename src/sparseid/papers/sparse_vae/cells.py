@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from sparseid.measurements import Key
+from sparseid.papers.names import written
 from sparseid.papers.rows import per_replicate, select
 
 CORRELATIONS = (0.0, 0.2, 0.4, 0.6, 0.8)
@@ -46,19 +47,21 @@ def values(rows: pd.DataFrame, metric: str, method: str, **keys: Key) -> pd.Seri
 def of_figure3(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of figure 3's table, with those of ``stuck``: 100 where a data set's MSE is above 2, else 0.
 
-    The beta-VAE is that with beta = 2; of the others only MSE and DCI are kept, and beta stays among their keys.
+    The method ``beta_vae`` is that with beta = 2; the others have their beta in their name, and MSE and DCI only.
     """
-    beta = rows["keys"].map(lambda keys: keys.get("beta"))
-    printed = beta == PRINTED_BETA
-    kept = rows[beta.isna() | printed | rows["metric"].isin(["mse", "dci"])]
-    kept = kept.assign(keys=kept["keys"].where(~printed[kept.index], kept["keys"].map(_without_beta)))
-    mse = kept[(kept["metric"] == "mse") & kept["value"].notna() & (beta.isna() | printed)[kept.index]]
+    beta = rows["keys"].map(lambda keys: keys.get("beta", PRINTED_BETA)).astype(float)
+    named = rows.assign(keys=rows["keys"].map(_method_with_beta))
+    shown = named[(beta == PRINTED_BETA) | rows["metric"].isin(["mse", "dci"])]
+    mse = named[(beta == PRINTED_BETA) & (rows["metric"] == "mse") & rows["value"].notna()]
     stuck = mse.assign(metric=STUCK, unit="percent", value=100.0 * (mse["value"].astype(float) > STUCK_ABOVE))
-    return pd.concat([part for part in (kept, stuck) if len(part)] or [kept], ignore_index=True)
+    return pd.concat([part for part in (shown, stuck) if len(part)] or [shown], ignore_index=True)
 
 
-def _without_beta(keys: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in keys.items() if name != "beta"}
+def _method_with_beta(keys: dict[str, Any]) -> dict[str, Any]:
+    others = {name: value for name, value in keys.items() if name != "beta"}
+    if keys.get("beta", PRINTED_BETA) == PRINTED_BETA:
+        return others
+    return others | {"method": f"{written(keys['method'])} ({keys['beta']:g})"}
 
 
 def counted(metric: str, of: str) -> Callable[[pd.DataFrame], pd.DataFrame]:

@@ -144,7 +144,7 @@ def coherence_of_topics(rows: pd.DataFrame, targets: Sequence[Target], scale: st
     axes.grid(visible=False)
     places = np.arange(len(shown))
     axes.barh(places, [value for _, value in shown.values()], color=COLOURS["sparse_vae"], alpha=0.6)
-    axes.set_yticks(places, [names[:LONGEST] for names, _ in shown.values()], fontsize=7.5)
+    axes.set_yticks(places, [_shortened(names) for names, _ in shown.values()], fontsize=7.5)
     axes.invert_yaxis()
     axes.axvline(0, color=INK, linewidth=0.8)
     label = "NPMI: 0 chance, 1 always together"
@@ -154,3 +154,7 @@ def coherence_of_topics(rows: pd.DataFrame, targets: Sequence[Target], scale: st
     left_out = f", {len(shown)} of {len(found)} factors" if len(found) > len(shown) else ""
     axes.set_xlabel(f"{label} (scale={scale}{left_out})", fontsize=8.5)
     return figure
+
+
+def _shortened(names: str) -> str:
+    return names if len(names) <= LONGEST else f"{names[: LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
