@@ -33,8 +33,8 @@ def topic_measurements(
     """Yield the coherence of every latent's top features, and that of as many random ones.
 
     Latents that no feature uses are left out. Topics are numbered from the largest sum of absolute selectors on;
-    ``npmi`` has the keys ``topic``, ``top_features`` (their names) and ``shared`` (kinds that all of them are of, where
-    kinds are known), ``npmi_random`` the key ``topic``.
+    ``npmi`` has the keys ``topic``, ``top_features`` (their names) and ``shared`` (kinds that all of them are of, if
+    any), ``npmi_random`` the key ``topic``.
 
     Parameters
     ----------
@@ -63,8 +63,7 @@ def topic_measurements(
         zip(npmi(occurs, tops), tops, npmi(occurs, random), strict=True), start=1
     ):
         keys: dict[str, Key] = {"topic": number, "top_features": SEPARATOR.join(names[feature] for feature in top)}
-        if kinds is not None:
-            common = set.intersection(*(set(kinds[feature].split("|")) for feature in top))
+        if kinds is not None and (common := set.intersection(*(set(kinds[feature].split("|")) for feature in top))):
             keys["shared"] = "|".join(sorted(common))
         yield Measurement("npmi", float(found), "score", len(occurs), keys, seed)
         yield Measurement("npmi_random", float(by_chance), "score", len(occurs), {"topic": number}, seed)
