@@ -43,6 +43,15 @@ def test_replicates_are_seeds_or_seeds_and_further_keys(sparling_rows):
     assert pooled.high - pooled.centre == pytest.approx(np.std(values, ddof=1))
 
 
+def test_a_share_is_a_mean_without_an_interval_also_where_medians_are_the_rule(sparling_rows):
+    rows = rows_frame([row for seed in range(4) for row in sparling_rows(seed)])
+    rows = rows[rows["metric"] == "fpe"].drop_duplicates("seed").assign(value=[0.0, 0.0, 0.0, 100.0])
+    entry = {"centre": "median", "interval": "quartiles", "over": "data sets"}
+    share = convention({**entry, "shares": ["fpe"]}).summarise(rows, "fpe")
+    assert (share.centre, share.n, np.isnan(share.low), np.isnan(share.high)) == (25.0, 4, True, True)
+    assert convention(entry).summarise(rows, "fpe").centre == 0.0
+
+
 def test_tables_and_verdicts_use_the_papers_convention(monkeypatch, sparling_rows):
     rows = newest(rows_frame([row for seed in range(3) for row in sparling_rows(seed, scale="paper")]))
     entry = ARTEFACTS["sparling/fig3"]

@@ -9,6 +9,7 @@ import pytest
 from sparseid.errors import InputError
 from sparseid.papers.registry import ARTEFACTS, PAPERS
 from sparseid.papers.targets import load_targets
+from sparseid.reporting.collect import collect
 from sparseid.reporting.page import build_report
 from sparseid.reporting.summary import finish_artefact, finish_run
 from sparseid.training.rows import write_rows
@@ -176,3 +177,10 @@ def test_reporting_imports_quickly_and_without_torch_or_hydra():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_saved_arrays_are_those_of_finished_runs_of_the_scale(finished):
+    small = collect(finished).arrays("small")
+    assert small("digitcircle-seed1")["confusion"].shape == (11, 11)
+    assert small("bad") == small("unknown") == {}
+    assert collect(finished).arrays("paper")("digitcircle-seed1") == {}

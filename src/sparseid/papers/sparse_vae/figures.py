@@ -152,7 +152,7 @@ def coherence_of_topics(rows: pd.DataFrame, targets: Sequence[Target], scale: st
         axes.axvline(float(by_chance.mean()), color=FAINT, linewidth=1.2, linestyle=":")
         label += "; dotted: random features"
     left_out = f", {len(shown)} of {len(found)} factors" if len(found) > len(shown) else ""
-    axes.set_xlabel(f"{label} (scale={scale}{left_out})", fontsize=8.5)
+    figure.supxlabel(f"{label} (scale={scale}{left_out})", fontsize=8.5)
     return figure
 
 

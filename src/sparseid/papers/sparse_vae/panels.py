@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NO_ARRAYS = "No run with saved arrays is at hand:\nrows kept in git have no pictures."
 PER_ROW = 3
-FEATURES_SHOWN = 40
+FEATURES_SHOWN = 20
 """Features up to which a selector matrix is drawn; of larger ones the topics are."""
 TOPICS_SHOWN = 12
 NAMES_SHOWN = 5
