@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
 
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
+from sparseid.config.problems import Problem, between, one_of
 from sparseid.config.regcl import RegCLConfig
 from sparseid.config.schema import (
     FITTING,
@@ -26,14 +25,6 @@ DEEPEST_TREE = 12
 """Arcs from the root to a leaf: the incidence matrix of a deeper tree would fill gigabytes."""
 FEWEST_SAMPLES = 4
 """Samples of an environment of which each of three splits gets one."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One thing that cannot work: the dotted keys that clash, and why, with what to do."""
-
-    keys: tuple[str, ...]
-    text: str
 
 
 def problems(run: RunConfig) -> list[Problem]:
@@ -65,28 +56,6 @@ def absent(run: RunConfig) -> list[Problem]:
     from sparseid.data.gtex.settings import absent_files
 
     return [Problem(*fault) for fault in absent_files(run.data)]
-
-
-def one_of(settings: Any, prefix: str, **allowed: tuple[Any, ...]) -> Iterator[Problem]:
-    """Yield the fields of `settings` whose value is not among the allowed ones."""
-    for name, values in allowed.items():
-        if getattr(settings, name) not in values:
-            yield Problem((f"{prefix}{name}",), f"{prefix}{name} must be {' or '.join(map(str, values))}")
-
-
-def between(
-    settings: Any, prefix: str, low: float, high: float, *names: str, open_ends: bool = False
-) -> Iterator[Problem]:
-    """Yield the fields of `settings` outside [low, high], or outside (low, high); NaN is always outside."""
-    for name in names:
-        value = getattr(settings, name)
-        if not (low < value < high if open_ends else low <= value <= high) or math.isinf(value):
-            bounds = (
-                f"at least {low}"
-                if high == math.inf and not open_ends
-                else f"{'strictly ' if open_ends else ''}between {low} and {high}"
-            )
-            yield Problem((f"{prefix}{name}",), f"{prefix}{name} must be {bounds}")
 
 
 def _root(run: RunConfig) -> Iterator[Problem]:
