@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from sparseid.config.compose import compose
+from sparseid.config.validate import absent
+
 PROJECT = Path(__file__).resolve().parents[1]
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 
@@ -33,6 +36,16 @@ def test_the_attribution_example_runs_and_returns_the_map_that_it_names():
     for method in re.findall(r"`(\w+)`", section.split("Methods:")[1].split("The module")[0]):
         mapped = names["attribution_map"](names["encoder"], names["inputs"][:20], method)
         assert mapped.shape == (6, 50)
+
+
+def test_the_file_of_ones_own_data_is_one_that_the_command_takes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    section = README.split("## Attribution maps of your own data")[1]
+    exec(re.search(r"```python\n(.*?)```", section, re.S).group(1), {})
+    command = re.search(r"python run.py (.*?) +#", section).group(1).split()
+    run = compose(command)
+    assert absent(run) == []
+    assert (run.scale, run.data.latents, len(run.seeds)) == ("small", 4, 3)
 
 
 def test_the_shown_error_message_is_the_real_one():

@@ -32,8 +32,7 @@ def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
     """Return the candidates nearest to a mistyped `name`: several where equally near, none where none is near.
 
     Nearest is the fewest single-character edits (insert, delete, replace, swap neighbours), up to a third of the name.
-    The right last part under a wrong parent counts as 1.5 edits, without any parent as one: ``lr`` finds
-    ``method.optimizer.lr``.
+    The right last part counts as one edit alone (``lr`` finds ``method.optimizer.lr``), as 1.5 under a wrong parent.
 
     Parameters
     ----------
@@ -60,7 +59,7 @@ def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
         part = OSA.distance(last, candidate.rpartition(".")[2])
         near = [float(whole)] if whole <= max(1, len(name) // 3) else []
         if part <= len(last) // 4:
-            near.append((1.0 if name == last else 1.5) + part)
+            near.append((1.5 if "." in name else 1.0) + part)
         if near:
             distances[candidate] = min(near)
     # Names farther off than the nearest only distract.

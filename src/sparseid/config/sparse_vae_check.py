@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from sparseid.config.problem import Problem, between, one_of
+from sparseid.config.problems import Problem, between, one_of
 from sparseid.config.seven_features import SevenFeaturesConfig
 from sparseid.config.sparse_vae import SparseVAEConfig
 from sparseid.config.zeisel import ZeiselConfig

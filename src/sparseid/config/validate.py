@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from sparseid.config import data_sets
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
-from sparseid.config.problem import Problem, between, one_of
+from sparseid.config.problems import Problem, between, one_of
 from sparseid.config.regcl import RegCLConfig
 from sparseid.config.schema import (
     FITTING,

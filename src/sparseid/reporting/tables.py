@@ -62,17 +62,29 @@ def lines(cells: Sequence[Cell], convention: Convention) -> list[Line]:
     return made
 
 
-def number(value: float) -> str:
-    """Write a number of ours with three significant digits, more where it lies close to 100 (accuracies, sparsities).
+def number(value: float, width: float = 0.0) -> str:
+    """Write a number of ours with three significant digits, more where they hide its interval or lie close to 100.
+
+    Parameters
+    ----------
+    value
+        The number.
+    width
+        Of its interval, whose first digit is written; 0 where there is none: then what lies close to 100 (accuracies,
+        sparsities) has four decimals.
 
     Examples
     --------
     >>> number(1.4), number(14.1993), number(99.99498), number(0.0)
     ('1.40', '14.2', '99.9950', '0')
+    >>> number(99.3594, width=0.3), number(99.99498, width=0.0004)
+    ('99.4', '99.9950')
     """
-    if 99 < value < 100:
-        return f"{value:.4f}"
-    return f"{value:#.3g}".rstrip(".") if value and abs(value) < 1000 else f"{value:.0f}"
+    if not value or abs(value) >= 1000:
+        return f"{value:.0f}"
+    needed = min(-math.floor(math.log10(width)), 6) if width else 4 if 99 < value < 100 else 0
+    usual = 2 - math.floor(math.log10(abs(value)))
+    return f"{value:.{needed}f}" if needed > usual else f"{value:#.3g}".rstrip(".")
 
 
 def printed(value: float) -> str:
@@ -106,9 +118,10 @@ def ours_text(ours: Summary | None, symmetric: bool = False) -> str:
         return "\N{EN DASH}"
     if math.isnan(ours.low):
         return number(ours.centre)
+    width = ours.high - ours.low
     if symmetric:
-        return f"{number(ours.centre)} {_PLUS_MINUS} {number((ours.high - ours.low) / 2)}"
-    return f"{number(ours.centre)} [{number(ours.low)}, {number(ours.high)}]"
+        return f"{number(ours.centre, width)} {_PLUS_MINUS} {number(width / 2)}"
+    return f"{number(ours.centre, width)} [{number(ours.low, width)}, {number(ours.high, width)}]"
 
 
 def markdown(table: Sequence[Line], caption: str) -> str:

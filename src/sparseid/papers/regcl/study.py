@@ -16,6 +16,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from sparseid.config.schema import RunConfig
+from sparseid.measurements import Key
 from sparseid.papers.regcl.claims import REGCL, REGULARISATIONS, cell
 from sparseid.papers.rows import per_replicate, values_of
 from sparseid.papers.targets import load_targets
@@ -127,14 +128,22 @@ def leads(rows: pd.DataFrame) -> dict[str, pd.Series]:
         Both cells are of the same data set. The best other cell is that with the highest mean at the number of latents.
         Empty where a cell is missing.
     """
-    by_dim = []
-    for dim in values_of(rows, "dim"):
-        values = {name: cell(rows, *name, dim=dim) for name in CELLS}
-        others = [values[name] for name in CELLS if name != REGCL]
-        best = max(others, key=lambda of_cell: of_cell.mean()) if all(map(len, others)) else pd.Series(dtype=float)
-        pairs = {name: (values[high], best if low is None else values[low]) for name, (high, low) in RELATIONS.items()}
-        by_dim.append({name: (high - low).dropna() for name, (high, low) in pairs.items()})
-    return {name: _joined([of_dim[name] for of_dim in by_dim]) for name in RELATIONS}
+    values = {name: cell(rows, *name) for name in CELLS}
+    others = [values[name] for name in CELLS if name != REGCL]
+    best = _joined([_best(others, dim) for dim in values_of(rows, "dim")])
+    pairs = {name: (values[high], best if low is None else values[low]) for name, (high, low) in RELATIONS.items()}
+    return {name: (high - low).dropna() for name, (high, low) in pairs.items()}
+
+
+def at(values: pd.Series, dim: Key) -> pd.Series:
+    """Return the data sets (seed, latents) with `dim` latents."""
+    return values[[latents == dim for _, latents in values.index]]
+
+
+def _best(cells: list[pd.Series], dim: Key) -> pd.Series:
+    """Return the cell with the highest mean at a number of latents; empty where one is missing."""
+    at_dim = [at(values, dim) for values in cells]
+    return max(at_dim, key=lambda values: values.mean()) if all(map(len, at_dim)) else pd.Series(dtype=float)
 
 
 def _joined(parts: list[pd.Series]) -> pd.Series:

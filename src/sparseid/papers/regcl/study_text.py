@@ -14,6 +14,7 @@ from sparseid.papers.regcl.study import (
     Variant,
     above_paper,
     anchors,
+    at,
     leads,
     minimum_norm,
     outcome,
@@ -78,13 +79,21 @@ def study_text(rows: pd.DataFrame, scales: Sequence[str], notes: str) -> str:
 def _scale_section(rows: pd.DataFrame, scale: str) -> str:
     asked = variants(scale)
     rows = rows[rows["recipe"].isin(frozenset().union(*(variant.recipes for variant in asked)))]
-    measured = {variant: own for variant in asked if any(map(len, leads(own := variant.of(rows)).values()))}
+    found = {variant: leads(variant.of(rows)) for variant in asked}
+    measured = {
+        variant: variant.of(rows) for variant, of_variant in found.items() if any(map(len, of_variant.values()))
+    }
+    found = {variant: found[variant] for variant in measured}
     parts = [f"## scale={scale}\n", _how(asked, rows, scale)]
     if measured:
-        parts += ["### Relations\n", _relations(measured), "### Distance to the paper\n", _distances(measured)]
+        parts += ["### Relations\n", _relations(found), "### Distance to the paper\n", _distances(measured)]
         for question, keys in _by_question(measured).items():
             shown = {variant: own for variant, own in measured.items() if not variant.text or variant in keys}
-            parts += [f"### {question}\n", _numbers(shown), _leads_by_dim(shown)]
+            parts += [
+                f"### {question}\n",
+                _numbers(shown),
+                _leads_by_dim({variant: found[variant] for variant in shown}),
+            ]
     return "\n".join(parts)
 
 
@@ -120,9 +129,8 @@ def _by_question(measured: Mapping[Variant, pd.DataFrame]) -> dict[str, list[Var
     return {title: found[title] for title in (*QUESTIONS, "Other") if title in found}
 
 
-def _relations(measured: Mapping[Variant, pd.DataFrame]) -> str:
+def _relations(found: Mapping[Variant, Mapping[str, pd.Series]]) -> str:
     """Leads over all data sets of a variant, how many relations hold, and what that comes to in words."""
-    found = {variant: leads(own) for variant, own in measured.items()}
     outcomes = {variant: [outcome(values) for values in of_variant.values()] for variant, of_variant in found.items()}
     lines = [
         [
@@ -169,33 +177,30 @@ def _numbers(shown: Mapping[Variant, pd.DataFrame]) -> str:
     ]
     lines = []
     for variant, own in shown.items():
+        auc = [minimum_norm(own), *(cell(own, *name) for name in CELLS)]
+        r2 = [_r2(own, training, factor) for training, factor in EXPLAINED]
         for dim in values_of(own, "dim"):
-            of_dim = select(own, {"dim": (dim,)})
-            cells = [cell(of_dim, *name) for name in CELLS]
-            r2 = [_r2(of_dim, training, factor) for training, factor in EXPLAINED]
-            n = max(map(len, cells))
-            lines.append(
-                [f"`{variant}`", str(dim), str(n), _interval(minimum_norm(of_dim)), *map(_interval, cells), *r2]
-            )
+            cells = [at(values, dim) for values in auc]
+            pairs = [" / ".join(_mean(at(values, dim)) for values in pair) for pair in r2]
+            lines.append([f"`{variant}`", str(dim), str(max(map(len, cells))), *map(_interval, cells), *pairs])
     r2_heads = [f"R2 of {factor}, {names[training]}: none / reg." for training, factor in EXPLAINED]
     return _table(["variant", "latents", "n", "minimum norm", *heads, *r2_heads], lines)
 
 
-def _leads_by_dim(shown: Mapping[Variant, pd.DataFrame]) -> str:
+def _leads_by_dim(found: Mapping[Variant, Mapping[str, pd.Series]]) -> str:
     """Leads of the relations for each number of latents."""
     lines = []
-    for variant, own in shown.items():
-        for dim in values_of(own, "dim"):
-            of_dim = leads(select(own, {"dim": (dim,)}))
-            lines.append([f"`{variant}`", str(dim), *map(_lead, of_dim.values())])
+    for variant, of_variant in found.items():
+        for dim in sorted({dim for values in of_variant.values() for _, dim in values.index}):
+            lines.append([f"`{variant}`", str(dim), *(_lead(at(values, dim)) for values in of_variant.values())])
     return _table(["variant", "latents", *RELATIONS], lines)
 
 
-def _r2(rows: pd.DataFrame, training: str, factor: str) -> str:
-    """Write the R2 of a factor without and with regularisation."""
+def _r2(rows: pd.DataFrame, training: str, factor: str) -> list[pd.Series]:
+    """Return the R2 of a factor without and with regularisation."""
     of_factor = select(rows, {"training": (training,), "explained": (factor,)})
     parts = [select(of_factor, {"regularisation": (name,)}) for name in REGULARISATIONS]
-    return " / ".join(_mean(per_replicate(part, "r2", ("dim",))) for part in parts)
+    return [per_replicate(part, "r2", ("dim",)) for part in parts]
 
 
 def _mean(values: pd.Series) -> str:

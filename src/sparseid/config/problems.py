@@ -1,4 +1,4 @@
-"""What a check of settings finds, and the checks that all of them need."""
+"""What a check of settings yields, and the checks of a single setting."""
 
 from __future__ import annotations
 
