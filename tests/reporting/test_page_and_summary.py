@@ -73,7 +73,11 @@ def test_a_finished_sweep_shows_seeds_claims_and_what_is_not_there(finished, cap
         finish_artefact("sparling/fig99", finished, "small")
 
 
-def test_a_sweep_with_other_settings_shows_its_own_runs_and_compares_nothing(tmp_path, sparling_rows, capsys):
+def test_a_sweep_with_other_settings_shows_its_own_runs_and_compares_nothing(
+    tmp_path, sparling_rows, capsys, monkeypatch
+):
+    page = tmp_path / "report" / "index.html"
+    monkeypatch.setattr("sparseid.reporting.summary.build_report", lambda *given, **named: page)
     for number, recipe in enumerate(("of the preset", "other")):
         folder = tmp_path / "paper" / "sparling" / f"run{number}"
         folder.mkdir(parents=True)
