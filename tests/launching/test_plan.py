@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,7 @@ def test_a_stack_counts_as_measured_only_with_the_rows_of_all_its_seeds(tmp_path
     commands = [*STACK, "seeds=[0,1,2]", f"outputs={tmp_path}", "trainer=cpu"]
 
     def states(*seeds):
-        rows = {("smoke", recipe_hash(run), seed): KEPT for seed in seeds}
+        rows = {("smoke", recipe_hash(run), seed, False): KEPT for seed in seeds}
         monkeypatch.setattr(plan, "measured", lambda: rows)
         [planned] = plan_command(commands).artefacts[0].runs
         left = without_measured(sweep.plan(commands)).cells
@@ -65,6 +66,20 @@ def test_a_stack_counts_as_measured_only_with_the_rows_of_all_its_seeds(tmp_path
 
     assert states(0, 1) == ("planned", 1)
     assert states(0, 1, 2, 5) == ("measured", 0)
+
+
+def test_a_run_time_is_measured_by_runs_of_one_seed_only(tmp_path, config, monkeypatch):
+    commands = ["experiment=tbr/runtime", "scale=smoke", "seed=0"]
+    recipe = recipe_hash(config("experiment=tbr/runtime", "scale=smoke", "hydra.mode=RUN"))
+    kept = tmp_path / "measured.json"
+    monkeypatch.setattr("sparseid.reporting.collect.measured_files", lambda: [kept])
+
+    def left(*metrics):
+        write_rows(kept, [replace(KEPT, recipe=recipe, metric=metric) for metric in metrics])
+        return len(without_measured(sweep.plan(commands)).cells)
+
+    assert left("mse") == 1  # of a stack
+    assert left("mse", "seconds") == 0
 
 
 def by_id(workload):

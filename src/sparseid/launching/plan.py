@@ -246,24 +246,30 @@ def without_measured(planned: sweep.Plan) -> sweep.Plan:
     return replace(planned, cells=tuple(cell for cell in planned.cells if not all(k in kept for k in _keys(cell.run))))
 
 
-def measured() -> dict[tuple[str, str, int], Row]:
-    """Return (scale, recipe, seed) -> a row, of the runs whose rows are kept in git; the newest of each."""
-    found: dict[tuple[str, str, int], Row] = {}
+Measured = tuple[str, str, int, bool]
+"""(scale, recipe, seed) of a run, and whether its run time is among its rows: a member of a stack has none."""
+
+
+def measured() -> dict[Measured, Row]:
+    """Return what is kept in git: the newest row of each run, and where it has a run time that row."""
+    found: dict[Measured, Row] = {}
     for path in collect.measured_files():
         try:
             rows = read_rows(path)
         except RunError:  # the report says so
             continue
         for row in rows:
-            key = row.scale, row.recipe, row.seed
+            key = row.scale, row.recipe, row.seed, row.metric == "seconds"
             if key not in found or row.written > found[key].written:
                 found[key] = row
     return found
 
 
-def _keys(run: RunConfig) -> list[tuple[str, str, int]]:
-    recipe = recipe_hash(run)
-    return [(run.scale, recipe, seed) for seed in member_seeds(run)]
+def _keys(run: RunConfig) -> list[Measured]:
+    """Return what must be kept of a run so that it need not be made."""
+    artefact, recipe = ARTEFACTS.get(run.experiment), recipe_hash(run)
+    timed = artefact is not None and "seconds" in artefact.metrics
+    return [(run.scale, recipe, seed, timed) for seed in member_seeds(run)]
 
 
 class _Look:
