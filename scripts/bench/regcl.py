@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import torch
-from timing import report, seconds
+from timing import optimiser_steps, report, seconds
 from torch import Tensor
 from torch.func import jacrev, vmap
 from torch.nn.functional import gelu, hardtanh
@@ -66,15 +66,7 @@ def penalty_work(members: int, latents: int = 8) -> Work:
 def stack_step(seeds: list[int], *overrides: str) -> Callable[[], None]:
     """Return a function that makes the next optimiser step of a regularised hybrid stack."""
     module, data = prepared(seeds, *overrides)
-    adam = module.configure_optimizers()
-    numbers = iter(range(10**9))
-
-    def step() -> None:
-        adam.zero_grad()
-        module.training_step(data.training_batch(next(numbers)), 0).backward()
-        adam.step()
-
-    return step
+    return optimiser_steps(module, data)
 
 
 def prepared(seeds: list[int], *overrides: str) -> tuple[RegCLModule, LatentWalkData]:

@@ -119,7 +119,7 @@ def check_header(config: GtexConfig) -> None:
         As :func:`prepared`. The values (NaN, counts in the place of logarithms) of a file of more than `READ_AT_ONCE`
         bytes are read by the first run only.
     """
-    from sparseid.data.gtex.reader import column, gene_columns, read_cells, read_header, select_types
+    from sparseid.data.gtex.reader import column, gene_columns, read_header, select_types
 
     source = SOURCES[config.source]
     path = source.find(config.path)
@@ -134,16 +134,14 @@ def check_header(config: GtexConfig) -> None:
     gene_columns(header.genes, latents, path, "data.z_genes")
     gene_columns(header.genes, _inputs(set(header.genes), latents, source, table), path, "data.tf_targets")
     if unusable(cache) and path.stat().st_size <= READ_AT_ONCE:
-        counts = source.counts or config.counts
-        read_cells(path, groupby, config.include_regex, config.exclude, source.matrix, counts, source.exclude)
+        _read(path, source, config)
 
 
 def prepare(path: Path, source: Source, config: GtexConfig, table: Regulators | None) -> Prepared:
     """Read and prepare the cells of a file; arguments and errors as :func:`prepared`."""
-    from sparseid.data.gtex.reader import NO_TYPE, gene_columns, read_cells
+    from sparseid.data.gtex.reader import NO_TYPE, gene_columns
 
-    groupby, counts = config.groupby or source.groupby, source.counts or config.counts
-    cells = read_cells(path, groupby, config.include_regex, config.exclude, source.matrix, counts, source.exclude)
+    cells = _read(path, source, config)
     latents = list(config.z_genes or source.latents)
     expressed = np.diff(cells.expression.tocsc().indptr) > 0  # a gene that no cell has tells nothing
     columns = gene_columns(cells.genes, latents, path, "data.z_genes")
@@ -184,6 +182,14 @@ def cap(codes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
         cells = np.flatnonzero(codes == number)
         kept.append(FIXED.numpy("gtex/cap", number).permutation(cells)[:most])
     return np.sort(np.concatenate(kept))
+
+
+def _read(path: Path, source: Source, config: GtexConfig) -> Cells:
+    """Return the cells of a file, with the source's settings where the configuration has none."""
+    from sparseid.data.gtex.reader import read_cells
+
+    groupby, counts = config.groupby or source.groupby, source.counts or config.counts
+    return read_cells(path, groupby, config.include_regex, config.exclude, source.matrix, counts, source.exclude)
 
 
 def _inputs(expressed: set[str], latents: list[str], source: Source, table: Regulators | None) -> list[str]:
