@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from timing import report, seconds
+from timing import optimiser_steps, report, seconds
 
 from sparseid.config.compose import compose
 from sparseid.data.tree_simulation.datamodule import TreeSimulationData
@@ -25,15 +25,7 @@ def steps_of(seeds: list[int], overrides: tuple[str, ...]) -> Callable[[], None]
     data = TreeSimulationData(cfg.data, seeds, cfg.trainer.batch_size)
     data.setup()
     module = TBRModule(cfg.method, data).train()
-    adam = module.configure_optimizers()
-    numbers = iter(range(10**9))
-
-    def step() -> None:
-        adam.zero_grad()
-        module.training_step(data.training_batch(next(numbers)), 0).backward()
-        adam.step()
-
-    return step
+    return optimiser_steps(module, data)
 
 
 def main() -> None:

@@ -40,6 +40,19 @@ def seconds(work: dict[str, Callable[[], object]], repeats: int = 7, at_least: f
     return {name: statistics.median(times) for name, times in turns.items()}
 
 
+def optimiser_steps(module: Any, data: Any) -> Callable[[], None]:
+    """Return a function that makes the next optimiser step of a stack on its next batch."""
+    optimiser = module.configure_optimizers()
+    numbers = iter(range(10**9))
+
+    def step() -> None:
+        optimiser.zero_grad()
+        module.training_step(data.training_batch(next(numbers)), 0).backward()
+        optimiser.step()
+
+    return step
+
+
 def report(name: str, lines: list[str], values: dict[str, Any]) -> None:
     """Print the lines and write the values to ``outputs/bench/<name>.json``."""
     print("\n".join(lines), "\n", flush=True)

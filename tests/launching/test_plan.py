@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,11 @@ from sparseid.config.choices import CONFIGS
 from sparseid.config.errors import ConfigError
 from sparseid.config.identity import recipe_hash
 from sparseid.errors import InputError
-from sparseid.launching import estimate, plan
+from sparseid.launching import estimate, kept, plan
 from sparseid.launching.estimate import Cost, WholeRun
+from sparseid.launching.kept import without_measured
 from sparseid.launching.main import main
-from sparseid.launching.plan import plan_artefacts, plan_command, total, without_measured
+from sparseid.launching.plan import plan_artefacts, plan_command, total
 from sparseid.launching.plan_view import as_json, hours_text, left_text, print_workload, states_text
 from sparseid.training.rows import Row, write_rows
 
@@ -57,14 +59,28 @@ def test_a_stack_counts_as_measured_only_with_the_rows_of_all_its_seeds(tmp_path
     commands = [*STACK, "seeds=[0,1,2]", f"outputs={tmp_path}", "trainer=cpu"]
 
     def states(*seeds):
-        rows = {("smoke", recipe_hash(run), seed): KEPT for seed in seeds}
-        monkeypatch.setattr(plan, "measured", lambda: rows)
+        rows = {("smoke", recipe_hash(run), seed, False): KEPT for seed in seeds}
+        monkeypatch.setattr(kept, "measured", lambda: rows)
         [planned] = plan_command(commands).artefacts[0].runs
         left = without_measured(sweep.plan(commands)).cells
         return planned.state, len(left)
 
     assert states(0, 1) == ("planned", 1)
     assert states(0, 1, 2, 5) == ("measured", 0)
+
+
+def test_a_run_time_is_measured_by_runs_of_one_seed_only(tmp_path, config, monkeypatch):
+    commands = ["experiment=tbr/runtime", "scale=smoke", "seed=0"]
+    recipe = recipe_hash(config("experiment=tbr/runtime", "scale=smoke", "hydra.mode=RUN"))
+    path = tmp_path / "measured.json"
+    monkeypatch.setattr("sparseid.reporting.collect.measured_files", lambda: [path])
+
+    def left(*metrics):
+        write_rows(path, [replace(KEPT, recipe=recipe, metric=metric) for metric in metrics])
+        return len(without_measured(sweep.plan(commands)).cells)
+
+    assert left("mse") == 1  # of a stack
+    assert left("mse", "seconds") == 0
 
 
 def by_id(workload):

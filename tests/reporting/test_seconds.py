@@ -28,15 +28,18 @@ def folder(tmp_path):
     return run
 
 
-def test_a_stacks_seconds_are_shared_by_its_members_under_the_keys_that_all_rows_have(folder):
+def test_the_seconds_of_a_run_stand_under_the_keys_that_all_its_rows_have(folder):
     folder.timing.write_text(json.dumps(TIMING))
-    rows = seconds_rows(folder, stack([3, 7]))
-    assert [(row.seed, row.metric, row.value, row.unit, row.n) for row in rows] == [
-        (3, "seconds", 6.0, "second", 1),
-        (7, "seconds", 6.0, "second", 1),
-    ]
-    assert all(row.keys == {"domain": "treesimulation", "method": "tbr", "S": 1} for row in rows)
-    assert {(row.recipe, row.commit) for row in rows} == {("0" * 8, "a" * 40)}
+    (row,) = seconds_rows(folder, stack([3]))
+    assert (row.seed, row.metric, row.value, row.unit, row.n) == (3, "seconds", 12.0, "second", 1)
+    assert row.keys == {"domain": "treesimulation", "method": "tbr", "S": 1}
+    assert (row.recipe, row.commit) == ("0" * 8, "a" * 40)
+
+
+def test_a_share_of_a_stacks_time_is_no_run_time(folder):
+    folder.timing.write_text(json.dumps(TIMING))
+    assert seconds_rows(folder, stack([3, 7])) == []
+    assert seconds_rows(folder, []) == []
 
 
 @pytest.mark.parametrize("content", [None, "", "{}", "[1]", json.dumps(TIMING | {"train_s": None})])

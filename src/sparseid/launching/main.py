@@ -52,7 +52,7 @@ def _run(overrides: list[str], show: bool, skip_measured: bool, configs: Path) -
 
     planned = plan(overrides, configs)
     if skip_measured:
-        from sparseid.launching.plan import without_measured
+        from sparseid.launching.kept import without_measured
 
         planned = without_measured(planned)
         if not planned.cells:

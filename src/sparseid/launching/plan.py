@@ -14,16 +14,14 @@ from typing import Any
 from sparseid.config import sweep
 from sparseid.config.choices import CONFIGS, choices, scales
 from sparseid.config.errors import ConfigError
-from sparseid.config.identity import member_seeds, recipe_hash, run_directory
+from sparseid.config.identity import run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.errors import InputError
+from sparseid.launching import kept
 from sparseid.launching.estimate import NOTHING_LEFT, Estimate, Estimator, costs_of_runs, read_costs
 from sparseid.papers.registry import ARTEFACTS, PAPERS
 from sparseid.papers.targets import load_targets
-from sparseid.reporting import collect
 from sparseid.training import environment
-from sparseid.training.errors import RunError
-from sparseid.training.rows import Row, read_rows
 from sparseid.training.run_folder import STATES, RunFolder
 
 MEASURED = "measured"
@@ -240,37 +238,11 @@ def _chosen(only: Sequence[str]) -> dict[str, tuple[str, str]]:
     return {name: entry for name, entry in known.items() if not only or {name, entry[0]} & set(only)}
 
 
-def without_measured(planned: sweep.Plan) -> sweep.Plan:
-    """Return a plan without the runs whose rows are kept in git, of a stack those of all its members."""
-    kept = measured()
-    return replace(planned, cells=tuple(cell for cell in planned.cells if not all(k in kept for k in _keys(cell.run))))
-
-
-def measured() -> dict[tuple[str, str, int], Row]:
-    """Return (scale, recipe, seed) -> a row, of the runs whose rows are kept in git; the newest of each."""
-    found: dict[tuple[str, str, int], Row] = {}
-    for path in collect.measured_files():
-        try:
-            rows = read_rows(path)
-        except RunError:  # the report says so
-            continue
-        for row in rows:
-            key = row.scale, row.recipe, row.seed
-            if key not in found or row.written > found[key].written:
-                found[key] = row
-    return found
-
-
-def _keys(run: RunConfig) -> list[tuple[str, str, int]]:
-    recipe = recipe_hash(run)
-    return [(run.scale, recipe, seed) for seed in member_seeds(run)]
-
-
 class _Look:
     """Looks up how far runs are; each once."""
 
     def __init__(self, outputs: Path, scale: str, count_measured: bool = True):
-        self.measured = measured() if count_measured else {}
+        self.measured = kept.measured() if count_measured else {}
         self.estimator = Estimator([*costs_of_runs(outputs, scale), *read_costs()])
         self.seen: dict[str, PlannedRun] = {}
 
@@ -288,14 +260,14 @@ class _Look:
         state, commit, dirty, written = _state(status), "", False, ""
         if state == "done" and (damage := folder.damage()):
             state, status = "failed", {**status, "message": damage}
-        rows = [] if run.force else [self.measured.get(key) for key in _keys(run)]
-        kept = rows[0] if all(rows) and rows else None
+        rows = [] if run.force else [self.measured.get(key) for key in kept.keys(run)]
+        found = rows[0] if all(rows) and rows else None
         if state == "done":
             made_with = environment.read(folder.path / "environment.json") or {}
             commit, dirty = str(made_with.get("commit", "")), bool(made_with.get("dirty"))
             written = str(status.get("updated", ""))
-        elif kept is not None and state != "running":
-            state, commit, written = MEASURED, kept.commit, kept.written
+        elif found is not None and state != "running":
+            state, commit, written = MEASURED, found.commit, found.written
         # a run that has diverged would again
         over = state in FINISHED or state == "diverged"
         left = NOTHING_LEFT if over else self.estimator.left(run, samples_trained(folder))

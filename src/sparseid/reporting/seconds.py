@@ -16,10 +16,10 @@ def rows_with_seconds(folder: RunFolder) -> list[Row]:
 
 
 def seconds_rows(folder: RunFolder, rows: list[Row]) -> list[Row]:
-    """Return a row ``seconds`` for each seed of a finished run: making its data and training, by a wall clock.
+    """Return a row ``seconds`` of a finished run of one seed: making its data and training, by a wall clock.
 
-    They stand beside the rows of a run and not among them, because they are the only ones that another start would not
-    repeat. A stack's seconds are divided by its members.
+    It stands beside the rows of a run and not among them, because it is the only one that another start would not
+    repeat. A stack has none: its members' share of its time is not the time that one of them takes alone.
 
     Parameters
     ----------
@@ -31,17 +31,15 @@ def seconds_rows(folder: RunFolder, rows: list[Row]) -> list[Row]:
     Returns
     -------
     list of Row
-        Empty where ``timing.json`` does not say, as in folders of earlier versions.
+        Empty for a stack, and where ``timing.json`` does not say, as in folders of earlier versions.
     """
+    if len({row.seed for row in rows}) != 1:
+        return []
     try:
         timing = json.loads(folder.timing.read_text(encoding="utf-8"))
         seconds = float(timing["prepare_s"]) + float(timing["train_s"])
     except (OSError, ValueError, KeyError, TypeError):
         return []
-    of_seed: dict[int, Row] = {}
-    for row in rows:
-        first = of_seed.setdefault(row.seed, row)
-        common = {name: value for name, value in first.keys.items() if row.keys.get(name) == value}
-        of_seed[row.seed] = replace(first, keys=common)
-    share = round(seconds / max(len(of_seed), 1), 3)
-    return [replace(row, metric="seconds", value=share, unit="second", n=1) for row in of_seed.values()]
+    first = rows[0]
+    common = {name: value for name, value in first.keys.items() if all(row.keys.get(name) == value for row in rows)}
+    return [replace(first, keys=common, metric="seconds", value=round(seconds, 3), unit="second", n=1)]

@@ -76,6 +76,7 @@ def test_a_refused_file_is_refused_again_without_reading_it(adata, write, settin
     read = []
     reader = module.prepare
     monkeypatch.setattr(module, "prepare", lambda *arguments: read.append(1) or reader(*arguments))
+    monkeypatch.setattr(module, "READ_AT_ONCE", 0)
     assert list(absent_files(settings(path=str(path)))) == []  # a look at the header cannot find it
     for _ in range(2):
         with pytest.raises(InputError, match="NaN") as error:
@@ -89,6 +90,20 @@ def test_a_refused_file_is_refused_again_without_reading_it(adata, write, settin
     adata.X[0, 0] = original
     write(adata)
     assert len(prepared(settings(path=str(path))).codes) == 75
+
+
+def test_the_values_of_a_small_file_are_looked_at_before_anything_is_launched(adata, write, settings):
+    adata.X[0, 0] = np.nan
+    [(keys, text)] = absent_files(settings(path=str(write(adata))))
+    assert keys == ("data.path",)
+    assert "1 NaN or infinite values, the first in gene C1orf43" in text
+
+
+def test_a_transcription_factor_that_occurs_twice_is_found_in_the_header(adata, write, settings):
+    adata.var_names = [name if name != "TF5" else "TF4" for name in adata.var_names]
+    [(keys, text)] = absent_files(settings(path=str(write(adata))))
+    assert keys == ("data.tf_targets",)
+    assert "several columns named TF4" in text
 
 
 def test_a_file_that_could_not_be_read_is_tried_again(adata, write, settings):

@@ -35,6 +35,9 @@ VERSION = 2
 
 KEYS = ("data.tf_targets", "data.tf_layout")
 
+READ_AT_ONCE = 2**28
+"""Bytes: a file up to this size is read whole before anything is launched, a larger one by the first run."""
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
@@ -108,34 +111,37 @@ def prepared(config: GtexConfig) -> Prepared:
 
 
 def check_header(config: GtexConfig) -> None:
-    """Refuse what columns, genes and table show without reading values, and what an earlier reading has refused.
+    """Refuse what columns, genes and table show, and what an earlier reading has refused; of small files values, too.
 
     Raises
     ------
     InputError
-        As :func:`prepared`. Values (NaN, counts in the place of logarithms) are read by the first run only.
+        As :func:`prepared`. The values (NaN, counts in the place of logarithms) of a file of more than `READ_AT_ONCE`
+        bytes are read by the first run only.
     """
     from sparseid.data.gtex.reader import column, gene_columns, read_header, select_types
 
     source = SOURCES[config.source]
     path = source.find(config.path)
     table = regulators_of(config)
-    _refuse_again(_cache(path, config, table))
+    cache = _cache(path, config, table)
+    _refuse_again(cache)
     header = read_header(path, source.matrix)
     groupby = config.groupby or source.groupby
     labels = column(header.obs, groupby, path)
     select_types(labels, config.include_regex, config.exclude, groupby, source.exclude)
     latents = list(config.z_genes or source.latents)
     gene_columns(header.genes, latents, path, "data.z_genes")
-    _inputs(set(header.genes), latents, source, table)
+    gene_columns(header.genes, _inputs(set(header.genes), latents, source, table), path, "data.tf_targets")
+    if unusable(cache) and path.stat().st_size <= READ_AT_ONCE:
+        _read(path, source, config)
 
 
 def prepare(path: Path, source: Source, config: GtexConfig, table: Regulators | None) -> Prepared:
     """Read and prepare the cells of a file; arguments and errors as :func:`prepared`."""
-    from sparseid.data.gtex.reader import NO_TYPE, gene_columns, read_cells
+    from sparseid.data.gtex.reader import NO_TYPE, gene_columns
 
-    groupby, counts = config.groupby or source.groupby, source.counts or config.counts
-    cells = read_cells(path, groupby, config.include_regex, config.exclude, source.matrix, counts, source.exclude)
+    cells = _read(path, source, config)
     latents = list(config.z_genes or source.latents)
     expressed = np.diff(cells.expression.tocsc().indptr) > 0  # a gene that no cell has tells nothing
     columns = gene_columns(cells.genes, latents, path, "data.z_genes")
@@ -176,6 +182,14 @@ def cap(codes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
         cells = np.flatnonzero(codes == number)
         kept.append(FIXED.numpy("gtex/cap", number).permutation(cells)[:most])
     return np.sort(np.concatenate(kept))
+
+
+def _read(path: Path, source: Source, config: GtexConfig) -> Cells:
+    """Return the cells of a file, with the source's settings where the configuration has none."""
+    from sparseid.data.gtex.reader import read_cells
+
+    groupby, counts = config.groupby or source.groupby, source.counts or config.counts
+    return read_cells(path, groupby, config.include_regex, config.exclude, source.matrix, counts, source.exclude)
 
 
 def _inputs(expressed: set[str], latents: list[str], source: Source, table: Regulators | None) -> list[str]:

@@ -264,7 +264,11 @@ def check_scale(expression: sparse.csr_matrix, counts: bool, path: Path) -> None
 def check_values(expression: sparse.csr_matrix, genes: Sequence[str], path: Path) -> None:
     """Refuse values that are not finite, or negative: counts and their logarithms are neither."""
     for wrong, what, hint in (
-        (~np.isfinite(expression.data), "NaN or infinite", "the file is damaged or was made with missing values"),
+        (
+            ~np.isfinite(expression.data),
+            "NaN or infinite",
+            "the file is damaged or was made with missing values; download it again, or fill them",
+        ),
         (expression.data < 0, "negative", "scaled expression cannot be smoothed; counts or their logarithm are needed"),
     ):
         if wrong.any():

@@ -70,8 +70,8 @@ def faults(config: GtexConfig) -> Iterator[Fault]:
 def absent_files(config: GtexConfig) -> Iterator[Fault]:
     """Yield which of the user's files is not there or cannot be used, with what to do.
 
-    Files are looked at once, not for every run of a sweep: table, columns and genes, not the values, which only the
-    first run reads. What it refuses there is remembered and yielded here from then on.
+    Files are looked at once, not for every run of a sweep: table, columns and genes, and the values of a file that is
+    soon read; those of the atlas only the first run reads. What it refuses is remembered and yielded here from then on.
     """
     if config.source != "atlas" and not any(getattr(config, name) for name in OWN):
         return  # a source's own settings fit its file

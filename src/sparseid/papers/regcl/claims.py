@@ -72,11 +72,7 @@ def _above_all_others(rows: pd.DataFrame, others: list[tuple[str, str, str]]) ->
 
 def _raised(rows: pd.DataFrame, attribution: str, training: str) -> Finding:
     none, regularised = (cell(rows, attribution, training, name) for name in REGULARISATIONS)
-    return _higher(regularised, none, "AUC with and without")
-
-
-def _higher(upper: pd.Series, lower: pd.Series, what: str) -> Finding:
-    return mean_not_below(upper, lower, what)
+    return mean_not_below(regularised, none, "AUC with and without")
 
 
 def headline(rows: pd.DataFrame) -> Finding:
@@ -104,7 +100,7 @@ def inverse_needs_hybrid(rows: pd.DataFrame) -> Finding:
     for training in TRAININGS:
         inverse, gradient = (cell(rows, name, training, "none") for name in ("jf_plus", "neuron_gradient"))
         pair = (inverse, gradient) if training == "hybrid_contrastive" else (gradient, inverse)
-        found[written(training)] = _higher(*pair, "AUC")
+        found[written(training)] = mean_not_below(*pair, "AUC")
     return every(found)
 
 
@@ -113,7 +109,7 @@ def best_other(rows: pd.DataFrame) -> Finding:
     best = [("neuron_gradient", "supervised", "regularised"), ("jf_plus", "supervised", "regularised")]
     others = [other for other in CELLS if other != REGCL and other not in best]
     lowest = min((cell(rows, *name) for name in best), key=lambda values: values.mean() if len(values) else -1.0)
-    return _counted({_named(*other): _higher(lowest, cell(rows, *other), "AUC") for other in others})
+    return _counted({_named(*other): mean_not_below(lowest, cell(rows, *other), "AUC") for other in others})
 
 
 def hybrid_inverse_over_gradient(rows: pd.DataFrame) -> Finding:
@@ -155,7 +151,9 @@ def unobserved_inverse_best(rows: pd.DataFrame) -> Finding:
     """Without regularisation the pseudo-inverse is already the best method."""
     inverse = cell(rows, "jf_plus", "hybrid_contrastive", "none")
     others = [name for name in ATTRIBUTIONS if name != "jf_plus"]
-    found = {written(name): _higher(inverse, cell(rows, name, "hybrid_contrastive", "none"), "AUC") for name in others}
+    found = {
+        written(name): mean_not_below(inverse, cell(rows, name, "hybrid_contrastive", "none"), "AUC") for name in others
+    }
     return _counted(found)
 
 
