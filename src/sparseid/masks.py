@@ -1,0 +1,260 @@
+"""Which observations read which latents: 0/1 masks, read from files and checked (NumPy alone).
+
+A mask has a row per observation and a column per latent; entry (k, i) says that observation k reads latent i. What the
+theory makes of a mask is `methods.ddl.structure`; here stands what the data need, too, which must not know methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sparseid.errors import InputError
+
+Mask = NDArray[np.bool_]
+
+LAYOUT = "one line per observation, one entry per latent, 1 where the observation reads the latent and 0 elsewhere"
+
+
+class Evidence(NamedTuple):
+    """By which clause of Sufficient Diversity a latent is told from all others (Assumption 2).
+
+    Attributes
+    ----------
+    clause
+        1: it is the only latent that `special` reads and the other observations of A do not; 2: the only one that the
+        others all read and `special` does not; 3: the only one that all of A read (structural sparsity).
+    special
+        The observation X_k of clauses 1 and 2; None for clause 3.
+    others
+        The other observations of A.
+    """
+
+    clause: int
+    special: int | None
+    others: tuple[int, ...]
+
+
+def as_mask(values: ArrayLike) -> Mask:
+    """Return (observations, latents) bool of a matrix of 0 and 1.
+
+    Raises
+    ------
+    InputError
+        If it is no matrix, has no entries, or holds anything but 0 and 1.
+
+    Examples
+    --------
+    >>> as_mask([[1, 0], [1, 1]]).tolist()
+    [[True, False], [True, True]]
+    """
+    matrix = np.asarray(values)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise InputError(f"a mask is a matrix, observations by latents, with at least one of each; got {matrix.shape}")
+    if not np.isin(matrix, (0, 1)).all():
+        raise InputError("a mask holds 0 and 1 alone")
+    return matrix.astype(bool)
+
+
+def read_mask(path: Path) -> Mask:
+    """Return the (observations, latents) mask in a file of comma-separated 0 and 1; empty lines do not count.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is empty or no text, a line holds names or other numbers, or lines have different
+        lengths.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise InputError(f"{path} cannot be read: {reason}. A mask is a csv file, {LAYOUT}") from error
+    rows: list[tuple[int, list[str]]] = [
+        (number, [entry.strip() for entry in line.split(",")]) for number, line in enumerate(lines, 1) if line.strip()
+    ]
+    if not rows:
+        raise InputError(f"{path} is empty: a mask has {LAYOUT}")
+    for place, (number, entries) in enumerate(rows):
+        if wrong := [entry for entry in entries if entry not in ("0", "1")]:
+            header = place == 0 and len(rows) > 1 and not {"0", "1"} & set(entries)
+            hint = "is it a line of names? A mask has none: delete it" if header else f"write {LAYOUT}"
+            raise InputError(f"{path}, line {number}: {wrong[0]!r} is neither 0 nor 1; {hint}")
+        if len(entries) != len(rows[0][1]):
+            text = f"{len(entries)} entries where line {rows[0][0]} has {len(rows[0][1])}"
+            raise InputError(f"{path}, line {number}: {text}; every observation has an entry for every latent")
+    return as_mask([[int(entry) for entry in entries] for _, entries in rows])
+
+
+def perfect_matching(mask: Mask) -> NDArray[np.intp] | None:
+    """Return (latents,) an observation of its own for each latent, one that reads it; None if there are none.
+
+    Without one g cannot be injective: its Jacobian has fewer independent columns than there are latents, everywhere.
+
+    Examples
+    --------
+    >>> perfect_matching(as_mask([[1, 1], [1, 0]])).tolist()
+    [1, 0]
+    """
+    found, _ = _match(mask)
+    return found
+
+
+def crowd(mask: Mask) -> list[int]:
+    """Return latents of which there are more than observations that read any of them (Hall); empty if none are.
+
+    Examples
+    --------
+    >>> crowd(as_mask([[1, 1, 0], [0, 0, 1], [0, 0, 1]]))
+    [0, 1]
+    """
+    _, crowded = _match(mask)
+    return crowded
+
+
+def _match(mask: Mask) -> tuple[NDArray[np.intp] | None, list[int]]:
+    """Return a perfect matching, or None and latents that are too many for their observations."""
+    owner: dict[int, int] = {}
+    observation: dict[int, int] = {}
+    for latent in range(mask.shape[1]):
+        if crowded := _augment(mask, latent, owner, observation):
+            return None, sorted(crowded)
+    return np.array([observation[latent] for latent in range(mask.shape[1])]), []
+
+
+def _augment(mask: Mask, latent: int, owner: dict[int, int], observation: dict[int, int]) -> list[int]:
+    """Give a latent an observation, moving others to make room; return all latents that were tried if it cannot be."""
+    reached_from: dict[int, int] = {}
+    queue = [latent]
+    for current in queue:  # grows while it is walked through
+        for place in np.flatnonzero(mask[:, current]).tolist():
+            if place in reached_from:
+                continue
+            reached_from[place] = current
+            if place in owner:
+                queue.append(owner[place])
+                continue
+            while True:  # back along the path: everyone moves one further
+                mover = reached_from[place]
+                before = observation.get(mover)
+                owner[place], observation[mover] = mover, place
+                if mover == latent:
+                    return []
+                assert before is not None
+                place = before
+    return queue
+
+
+def evidence(mask: Mask) -> list[list[Evidence]]:
+    """Return for each latent the clauses of Sufficient Diversity that hold for it, the strongest (3) first.
+
+    Closed form of Assumption 2: with ch(i) the observations that read i and I_k the latents that observation k reads,
+
+    * clause 3: the intersection of I_k over ch(i) is {i};
+    * clause 1: for a k in ch(i), I_k without the union of I_j over all j outside ch(i) is {i};
+    * clause 2: for a k outside ch(i), the intersection of I_j over ch(i), without I_k, is {i}.
+
+    These take the largest set A that each clause can have. Of this set no more observations are named than are needed.
+
+    Examples
+    --------
+    >>> lower_triangular = as_mask([[1, 0], [1, 1]])
+    >>> [[one.clause for one in found] for found in evidence(lower_triangular)]
+    [[3, 1], [1, 2]]
+    """
+    return [list(_evidence_of(mask, latent)) for latent in range(mask.shape[1])]
+
+
+def _evidence_of(mask: Mask, latent: int) -> Iterator[Evidence]:
+    reads = mask[:, latent]
+    readers, strangers = np.flatnonzero(reads).tolist(), np.flatnonzero(~reads).tolist()
+    if not readers:
+        return
+    rivals = ~np.eye(mask.shape[1], dtype=bool)[latent]
+    # each observation of A removes rivals: those it does not read (of an intersection), or those it reads (of a rest)
+    if not (rivals & mask[readers].all(axis=0)).any():
+        yield Evidence(3, None, _needed(rivals, readers, ~mask) or (readers[0],))
+    for special in readers:
+        left = rivals & mask[special]
+        if not (left & ~mask[strangers].any(axis=0)).any():
+            yield Evidence(1, special, _needed(left, strangers, mask))
+            break
+    for special in strangers:
+        left = rivals & ~mask[special]
+        if not (left & mask[readers].all(axis=0)).any():
+            yield Evidence(2, special, _needed(left, readers, ~mask) or (readers[0],))
+            break
+
+
+def _needed(rivals: Mask, observations: Iterable[int], removes: Mask) -> tuple[int, ...]:
+    """Return few of the observations that together remove all rivals: always the one that removes most."""
+    left, chosen, candidates = rivals.copy(), [], list(observations)
+    while left.any():
+        best = max(candidates, key=lambda place: int((left & removes[place]).sum()))
+        chosen.append(best)
+        left &= ~removes[best]
+    return tuple(sorted(chosen))
+
+
+def sufficiently_diverse(mask: Mask) -> bool:
+    """Whether Sufficient Diversity holds: for every latent, one of its clauses does (Assumption 2).
+
+    Examples
+    --------
+    >>> sufficiently_diverse(as_mask([[1, 0], [1, 1]])), sufficiently_diverse(as_mask([[1, 1], [1, 1]]))
+    (True, False)
+    """
+    return all(evidence(mask))
+
+
+def regions(mask: Mask) -> list[list[int]]:
+    """Return the atomic regions: latents that the same observations read, regions in the order of their first latent.
+
+    Latents that no observation reads lie in no region.
+
+    Examples
+    --------
+    >>> regions(as_mask([[1, 1, 0, 0], [1, 1, 1, 0]]))
+    [[0, 1], [2]]
+    """
+    found: dict[bytes, list[int]] = {}
+    for latent in np.flatnonzero(mask.any(axis=0)).tolist():
+        found.setdefault(mask[:, latent].tobytes(), []).append(latent)
+    return list(found.values())
+
+
+def why_not_injective(mask: Mask) -> Iterator[str]:
+    """Yield what keeps any g with this dependency structure from being injective, for people to read.
+
+    Examples
+    --------
+    >>> list(why_not_injective(as_mask([[1, 1, 0]])))
+    ['no observation reads z3', 'z1 and z2 are read by x1 alone: 2 latents need 2 observations at least']
+    """
+    unread = np.flatnonzero(~mask.any(axis=0)).tolist()
+    if unread:
+        yield f"no observation reads {latent_names(unread)}"
+    read = np.flatnonzero(mask.any(axis=0))
+    crowded = read[crowd(mask[:, read])].tolist()
+    if crowded:
+        few = np.flatnonzero(mask[:, crowded].any(axis=1)).tolist()
+        verb = f"{latent_names(crowded)} are read by {observation_names(few)} alone"
+        yield f"{verb}: {len(crowded)} latents need {len(crowded)} observations at least"
+
+
+def latent_names(numbers: Iterable[int]) -> str:
+    """Return the latents of these numbers (from 0) as they are printed (from 1): ``z1, z2 and z4``."""
+    return _listed([f"z{number + 1}" for number in numbers])
+
+
+def observation_names(numbers: Iterable[int]) -> str:
+    """Return the observations of these numbers (from 0) as they are printed (from 1): ``x1 and x3``."""
+    return _listed([f"x{number + 1}" for number in numbers])
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
