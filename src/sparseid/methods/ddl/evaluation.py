@@ -1,0 +1,171 @@
+"""What is measured of a trained stack: latents, blocks of latents and dependency structure against the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from sparseid.measurements import Key, Measurement
+from sparseid.metrics.block_r2 import assigned, block_r2
+from sparseid.metrics.mcc import matching, mcc
+from sparseid.metrics.structure import forbidden_entry, structure_recovery
+
+SHOWN = 2000
+"""Test samples of the first member kept for pictures."""
+UNITS = {
+    "mcc": "correlation",
+    "mcc_spearman": "correlation",
+    "reconstruction": "squared data unit",
+    "jacobian_l1": "",
+    "jacobian_l1_normalised": "",
+    "structure_f1": "score in [0,1]",
+    "structure_shd": "entries",
+    "forbidden": "",
+    "r2": "",
+}
+
+Values = NDArray[np.floating]
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """Test samples of all members and what the models make of them.
+
+    Attributes
+    ----------
+    seeds
+        One per member.
+    codes, truth
+        (members, samples, latents) posterior means and true latents.
+    errors
+        (members, samples) mean squared error of each reconstruction.
+    dependence
+        (members, features, latents) mean absolute Jacobian of the decoder.
+    transition
+        (members, true, learned) mean absolute derivative of the true latents by the learned ones, see `transition_of`.
+    mask
+        (members, features, latents) of 0 and 1: the true dependency structure.
+    groups
+        True latents of two groups of observations, of which the blocks are compared; None where there are no groups.
+    """
+
+    seeds: Sequence[int]
+    codes: Values
+    truth: Values
+    errors: Values
+    dependence: Values
+    transition: Values
+    mask: Values
+    groups: tuple[Sequence[int], Sequence[int]] | None = None
+
+
+def transition_of(true_jacobian: Tensor, learned_jacobian: Tensor) -> Tensor:
+    """Return (members, batch, true, learned) T, the derivative of the true latents by the learned ones.
+
+    Where g(z) is reconstructed as g'(z'), the chain rule says J' = J T: T is the pseudo-inverse of J times J'.
+
+    Parameters
+    ----------
+    true_jacobian, learned_jacobian
+        (members, batch, features, latents) of the true map at the true latents and of the decoder at the codes of the
+        same observations.
+    """
+    return torch.linalg.pinv(true_jacobian.double()) @ learned_jacobian.double()
+
+
+def measure(tested: Tested) -> list[Measurement]:
+    """Return the measurements of every member; undefined for one whose codes are not finite.
+
+    `mcc` and `mcc_spearman` of codes and true latents; `reconstruction`; `jacobian_l1`, and `jacobian_l1_normalised` by
+    latents in units of their standard deviation; `structure_f1` and `structure_shd` of the decoder's structure;
+    `forbidden`, the largest entry of T that the structure forbids, latents in units of their standard deviations; with
+    groups `r2` by `score`, see `block_scores`.
+    """
+    found = []
+    for member, seed in enumerate(tested.seeds):
+        sound = np.isfinite(tested.codes[member]).all()
+        for metric, value, keys in _of_member(tested, member):
+            known = bool(sound and np.isfinite(value))
+            samples = tested.codes.shape[1]
+            found.append(Measurement(metric, float(value) if known else None, UNITS[metric], samples, keys, seed))
+    return found
+
+
+def _of_member(tested: Tested, member: int) -> Iterator[tuple[str, float, dict[str, Key]]]:
+    """Yield metric, value and row keys."""
+    codes, truth, mask = tested.codes[member], tested.truth[member], tested.mask[member]
+    dependence = tested.dependence[member]
+    spread, true_spread = codes.std(axis=0), truth.std(axis=0)
+    yield "mcc", mcc(truth, codes), {}
+    yield "mcc_spearman", mcc(truth, codes, "spearman"), {}
+    yield "reconstruction", tested.errors[member].mean(), {}
+    yield "jacobian_l1", dependence.sum(), {}
+    yield "jacobian_l1_normalised", (dependence * spread).sum(), {}
+    structure = structure_recovery(dependence * spread, mask)
+    yield "structure_f1", structure.f1, {}
+    yield "structure_shd", structure.shd, {}
+    yield "forbidden", forbidden_entry(tested.transition[member] * spread / true_spread[:, None], mask), {}
+    if tested.groups is not None:
+        for score, value in block_scores(codes, truth, *tested.groups).items():
+            yield "r2", value, {"score": score}
+
+
+def block_scores(codes: Values, truth: Values, first: Sequence[int], second: Sequence[int]) -> dict[str, float]:
+    """Return R2 of blocks of true latents, predicted from blocks of learned ones that should not know them (Figure 4).
+
+    Of the latents of two groups of observations, K and V: ``int`` predicts those of both from those of one, ``symdiff``
+    the reverse, ``comp_a`` those of K alone from those of V alone, ``comp_b`` the reverse; ``ref``, all of K's from
+    their own learned ones, is what entangled variables would reach. Half of the samples is fitted on, half is scored.
+    Learned latents are assigned to the three blocks that they are best explained by.
+
+    Parameters
+    ----------
+    codes, truth
+        (samples, latents) learned and true.
+    first, second
+        Latents of K and of V; they overlap, neither contains the other, and together they are all latents.
+
+    Returns
+    -------
+    dict
+        Means over predicted latents, at most 1 and below 0 where the prediction is worse than the mean; NaN if a code
+        is not finite.
+    """
+    names = ("int", "symdiff", "comp_a", "comp_b", "ref")
+    if not np.isfinite(codes).all():
+        return dict.fromkeys(names, np.nan)
+    half = len(codes) // 2
+    both, only_first, only_second = (
+        sorted(block) for block in (set(first) & set(second), set(first) - set(second), set(second) - set(first))
+    )
+
+    def r2(inputs: Values, targets: Values) -> Values:
+        return block_r2(inputs[:half], targets[:half], inputs[half:], targets[half:])
+
+    blocks = (both, only_first, only_second)
+    explained = np.stack([r2(truth[:, block], codes) for block in blocks])  # (blocks, learned)
+    own = assigned(np.nan_to_num(explained), [len(block) for block in blocks])
+    pairs = {
+        "int": (both, [*own[1], *own[2]]),
+        "symdiff": ([*only_first, *only_second], own[0]),
+        "comp_a": (only_first, own[2]),
+        "comp_b": (only_second, own[1]),
+        "ref": ([*both, *only_first], [*own[0], *own[1]]),
+    }
+    return {name: float(r2(codes[:, learned], truth[:, true]).mean()) for name, (true, learned) in pairs.items()}
+
+
+def arrays_of(tested: Tested) -> dict[str, NDArray]:
+    """Return what pictures are drawn from.
+
+    `dependence`, `transition` and `mask` of all members; `codes` and true `factors` of the first one's first test
+    samples, and which learned latent is `matched` with each true one.
+    """
+    arrays = {"dependence": tested.dependence, "transition": tested.transition, "mask": tested.mask}
+    arrays |= {"codes": tested.codes[0, :SHOWN], "factors": tested.truth[0, :SHOWN]}
+    return arrays | {"matched": matching(tested.truth, tested.codes).permutation}

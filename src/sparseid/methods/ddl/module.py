@@ -1,0 +1,192 @@
+"""Diverse Dictionary Learning as a LightningModule: wires autoencoders, a penalty and the metrics for a stack."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from pytorch_lightning import LightningModule
+from torch import Tensor
+from torch.optim.lr_scheduler import LambdaLR
+
+from sparseid.data.batch import FeatureBatch
+from sparseid.measurements import Evaluation, Measurement
+from sparseid.methods.ddl.evaluation import Tested, arrays_of, measure, transition_of
+from sparseid.methods.ddl.losses import negative_elbo
+from sparseid.methods.ddl.networks import StackedVAE
+from sparseid.methods.ddl.penalties import (
+    DIRECTIONS,
+    dependency_sparsity,
+    hessian_penalty,
+    latent_sparsity,
+    normalised_dependency,
+    orojar,
+    value_and_tangents,
+)
+from sparseid.stacking.members import generators, sum_of_members
+from sparseid.stacking.noise import StepNoise, random_signs
+
+if TYPE_CHECKING:
+    from sparseid.config.ddl import DDLConfig
+    from sparseid.config.schema import RunConfig
+    from sparseid.data.mlp_mixture.datamodule import MLPMixtureData
+
+LOG_EVERY = 50
+"""Steps between two looks at the size of the Jacobian."""
+SECOND_DIFFERENCES = {"orojar": orojar, "hessian_penalty": hessian_penalty}
+"""Penalties from finite differences along random signs."""
+
+
+class DDLModule(LightningModule):
+    """A stack of penalised variational autoencoders, one per seed.
+
+    Parameters
+    ----------
+    method
+        Sizes, penalty and learning rate.
+    data
+        Its seeds, sizes and, for the evaluation, truth, mask and true Jacobian.
+    steps
+        Optimiser steps of the run.
+
+    Attributes
+    ----------
+    milestone
+        Always None: the last weights are tested.
+    progress_note
+        Always empty: there is no validation.
+    measurements, arrays
+        Results of the last test.
+    """
+
+    def __init__(self, method: DDLConfig, data: MLPMixtureData, steps: int) -> None:
+        super().__init__()
+        self.method, self.seeds, self.latents, self.steps = method, data.seeds, data.latents, steps
+        init = generators(data.seeds, "init")
+        self.model = StackedVAE(data.features, data.latents, method.hidden, method.layers, init)
+        batch, latents = data.batch_size, data.latents
+        self.noise = StepNoise(data.seeds, "noise", (batch, latents))
+        self.signs = StepNoise(data.seeds, "signs", (batch, DIRECTIONS, latents), random_signs)
+        self.order = StepNoise(data.seeds, "coordinates", (batch, latents), torch.rand)
+        self.milestone: str | None = None
+        self.progress_note = ""
+        self.measurements: list[Measurement] = []
+        self.arrays: dict[str, np.ndarray] = {}
+
+    @classmethod
+    def from_config(cls, cfg: RunConfig, data: Any) -> DDLModule:
+        """Build the module of a run for its data module."""
+        return cls(cfg.method, data, cfg.trainer.max_samples // cfg.trainer.batch_size)
+
+    @property
+    def data(self) -> MLPMixtureData:
+        """The data module of the run."""
+        return self.trainer.datamodule  # type: ignore[attr-defined]
+
+    # training
+
+    def configure_optimizers(self) -> Any:
+        """Adam at a learning rate that is constant or falls to 0 along half a cosine."""
+        adam = torch.optim.Adam(self.parameters(), lr=self.method.lr, fused=True)
+        if self.method.schedule == "constant":
+            return adam
+        schedule = LambdaLR(adam, lambda step: 0.5 * (1 + math.cos(math.pi * step / self.steps)))
+        return {"optimizer": adam, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+    def training_step(self, batch: FeatureBatch, batch_idx: int) -> Tensor:
+        """Return the members' negative bounds and penalties, summed over members."""
+        inputs, step = batch.inputs, self.global_step
+        posterior = self.model.encode(inputs)
+        normal = self.noise.at(step, inputs.shape[1], inputs.device)
+        latents = posterior.mean + normal * (0.5 * posterior.log_variance).exp()
+        outputs, penalty = self.decode_and_penalise(latents, posterior.mean, step)
+        losses = negative_elbo(outputs, inputs, *posterior, self.method.beta) + penalty
+        if (step + 1) % LOG_EVERY == 0:
+            self.log_jacobian(latents.detach())
+        return sum_of_members(losses)
+
+    def decode_and_penalise(self, latents: Tensor, codes: Tensor, step: int) -> tuple[Tensor, Tensor | float]:
+        """Return the outputs (members, batch, features) and the weighted penalty (members,), or 0 without one.
+
+        Parameters
+        ----------
+        latents, codes
+            (members, batch, latents) sampled latents and posterior means.
+        step
+            Whose random signs or coordinates are used.
+        """
+        decoder, alpha, (batch, device) = self.model.decoder, self.method.alpha, (latents.shape[1], latents.device)
+        kind = self.method.penalty if alpha else "none"
+        if kind == "dependency":
+            chosen = None
+            if self.method.jacobian == "coordinates":
+                chosen = self.order.at(step, batch, device).argsort(dim=-1)[..., : self.method.coordinates]
+            outputs, tangents = value_and_tangents(decoder, latents, chosen)
+            return outputs, alpha * dependency_sparsity(tangents, self.latents)
+        outputs = decoder(latents)
+        if kind == "latent":
+            return outputs, alpha * latent_sparsity(codes)
+        if penalty := SECOND_DIFFERENCES.get(kind):
+            return outputs, alpha * penalty(decoder, latents, outputs, self.signs.at(step, batch, device))
+        return outputs, 0.0
+
+    @torch.no_grad()
+    def log_jacobian(self, latents: Tensor) -> None:
+        """Log the L1 norm of every member's Jacobian, as it is and by latents in units of their standard deviation."""
+        tangents = value_and_tangents(self.model.decoder, latents)[1]
+        sizes = {
+            "jacobian_l1": dependency_sparsity(tangents, self.latents),
+            "jacobian_l1_normalised": normalised_dependency(tangents, latents),
+        }
+        for name, values in sizes.items():
+            self.log_dict({f"{name}/seed{seed}": value for seed, value in zip(self.seeds, values, strict=True)})
+
+    # evaluation
+
+    def evaluations(self, folder: Path) -> list[Evaluation]:
+        """Return the one test: of the last weights, on all test samples."""
+        return [Evaluation({}, folder / "checkpoints" / "last.ckpt", self.most_test_items)]
+
+    @property
+    def most_test_items(self) -> int:
+        """Test samples."""
+        return self.data.test_items
+
+    def on_test_start(self) -> None:
+        """Forget the last test."""
+        self.measurements, self.arrays = [], {}
+        self._codes: list[Tensor] = []
+        self._errors: list[Tensor] = []
+        self._dependence: Tensor | float = 0.0
+        self._transition: Tensor | float = 0.0
+
+    def test_step(self, batch: FeatureBatch, batch_idx: int) -> None:
+        """Keep codes and errors, and add up absolute Jacobians, at the posterior means."""
+        start = sum(codes.shape[1] for codes in self._codes)
+        codes = self.model.encode(batch.inputs).mean
+        outputs, tangents = value_and_tangents(self.model.decoder, codes)
+        jacobian = tangents.transpose(2, 3)  # (members, batch, features, latents)
+        true = self.data.jacobian(self.data.truth.test[:, start : start + codes.shape[1]])
+        self._dependence = self._dependence + jacobian.abs().sum(dim=1)
+        self._transition = self._transition + transition_of(true, jacobian).abs().sum(dim=1)
+        self._codes.append(codes)
+        self._errors.append((outputs - batch.inputs).square().mean(dim=2))
+
+    def on_test_epoch_end(self) -> None:
+        """Turn them into measurements of every member."""
+        codes = torch.cat(self._codes, dim=1)
+        samples = codes.shape[1]
+        kept = {
+            "codes": codes,
+            "truth": self.data.truth.test[:, :samples],
+            "errors": torch.cat(self._errors, dim=1),
+            "dependence": self._dependence / samples,
+            "transition": self._transition / samples,
+            "mask": self.data.mask,
+        }
+        values = {name: torch.as_tensor(tensor).detach().cpu().numpy() for name, tensor in kept.items()}
+        tested = Tested(self.seeds, **values, groups=self.data.groups)
+        self.measurements, self.arrays = measure(tested), arrays_of(tested)

@@ -1,0 +1,147 @@
+"""Penalties on a stack's decoders: dependency sparsity, which is the method, and those that it is compared with.
+
+The paper leaves open how the L1 norm of the Jacobian is reduced and where it is taken. Here, as for the latents' L1
+norm, absolute values are summed over entries and averaged over the batch, at the sampled latents, with gradients
+through these; nothing is rescaled. OroJAR and the Hessian penalty are reduced as in their authors' code. Every function
+returns one value per member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from sparseid.stacking.batches import take
+from sparseid.stacking.layers import StackedLinear
+
+STEP = 0.1
+"""Of the finite differences (authors' code of OroJAR and of the Hessian penalty)."""
+DIRECTIONS = 2
+"""Random directions per sample (the same)."""
+
+Decode = Callable[[Tensor], Tensor]
+"""Maps latents (members, any number, latents) to outputs (members, the same number, features)."""
+
+
+def value_and_tangents(
+    decoder: nn.Sequential, latents: Tensor, coordinates: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Return the outputs of a decoder and their derivatives by the latents, both in one forward pass.
+
+    The Jacobian of a perceptron of leaky ReLUs is the product of its weights with diagonal matrices of slopes between
+    them. Slopes are constant but for jumps, so ordinary backpropagation through this product gives the gradient of
+    whatever is made of the Jacobian.
+
+    Parameters
+    ----------
+    decoder
+        Of `StackedLinear` and `torch.nn.LeakyReLU` in turn.
+    latents
+        (members, batch, latents)
+    coordinates
+        (members, batch, s) int64: the latents of each sample by which to differentiate; None is all of them, in order.
+
+    Returns
+    -------
+    outputs, tangents
+        (members, batch, features) and (members, batch, latents or s, features): row j of a sample's tangents is the
+        derivative of its outputs by latent j, a column of the Jacobian.
+    """
+    values, tangents = latents, None
+    for layer in decoder:
+        if isinstance(layer, nn.LeakyReLU):
+            assert tangents is not None
+            slopes = torch.where(values.detach() > 0, 1.0, layer.negative_slope).to(values)
+            values, tangents = values * slopes, tangents * slopes[:, :, None]
+        else:
+            assert isinstance(layer, StackedLinear)
+            tangents = _first(layer.weight, coordinates) if tangents is None else _mapped(tangents, layer.weight)
+            values = layer(values)
+    assert tangents is not None
+    return values, tangents.expand(-1, latents.shape[1], -1, -1)  # without a hidden layer all samples share theirs
+
+
+def _first(weight: Tensor, coordinates: Tensor | None) -> Tensor:
+    """Return (members, batch or 1, tangents, units) the derivatives of the first linear map."""
+    if coordinates is None:
+        return weight[:, None]
+    return take(weight, coordinates.flatten(1)).unflatten(1, coordinates.shape[1:])
+
+
+def _mapped(tangents: Tensor, weight: Tensor) -> Tensor:
+    return torch.bmm(tangents.flatten(1, 2), weight).unflatten(1, tangents.shape[1:3])
+
+
+def dependency_sparsity(tangents: Tensor, latents: int) -> Tensor:
+    """Return (members,) the L1 norm of the Jacobian, a mean over the batch, or its estimate from some coordinates.
+
+    Parameters
+    ----------
+    tangents
+        (members, batch, s, features) as of `value_and_tangents`. If these are s of the latents, drawn for each sample
+        with equal probability, the result is an unbiased estimate. Random directions in the place of coordinates
+        would not do: they estimate norms that are blind to rotations of the latents.
+    latents
+        How many there are.
+    """
+    return tangents.abs().sum(dim=(2, 3)).mean(dim=1) * (latents / tangents.shape[2])
+
+
+def normalised_dependency(tangents: Tensor, latents: Tensor) -> Tensor:
+    """Return (members,) the L1 norm of the Jacobian by latents in units of their standard deviation over the batch.
+
+    Unlike the norm itself it does not shrink where latents are merely inflated.
+
+    Parameters
+    ----------
+    tangents
+        (members, batch, latents, features) of all latents.
+    latents
+        (members, batch, latents)
+    """
+    return (tangents.abs().sum(dim=3).mean(dim=1) * latents.std(dim=1)).sum(dim=1)
+
+
+def latent_sparsity(codes: Tensor) -> Tensor:
+    """Return (members,) the L1 norm of codes (members, batch, latents), a mean over the batch."""
+    return codes.abs().sum(dim=2).mean(dim=1)
+
+
+def orojar(decode: Decode, latents: Tensor, outputs: Tensor, signs: Tensor) -> Tensor:
+    """Return (members,) OroJAR's penalty of columns of the Jacobian that are not orthogonal; largest of the batch.
+
+    The variance over random signs v of the squared length of J v is twice the sum of the squares of the off-diagonal
+    entries of J^T J. J v is a finite difference, the variance an unbiased estimate from the signs of each sample.
+
+    Parameters
+    ----------
+    decode
+        The decoder.
+    latents, outputs
+        (members, batch, latents), and what `decode` makes of them.
+    signs
+        (members, batch, directions, latents) of -1 and 1; two directions or more.
+    """
+    ahead = _decoded(decode, latents, STEP * signs)
+    lengths = ((ahead - outputs[:, :, None]) / STEP).square().sum(dim=3)
+    return lengths.var(dim=2).amax(dim=1)
+
+
+def hessian_penalty(decode: Decode, latents: Tensor, outputs: Tensor, signs: Tensor) -> Tensor:
+    """Return (members,) the Hessian penalty of off-diagonal second derivatives; largest of batch and outputs.
+
+    The variance over random signs v of v^T H v, for each output, is twice the sum of the squares of the off-diagonal
+    entries of its Hessian H. v^T H v is a second difference: decoders of leaky ReLUs have no curvature but at their
+    kinks, which only a finite step sees. Parameters as of `orojar`.
+    """
+    steps = STEP * signs
+    bends = _decoded(decode, latents, steps) - 2 * outputs[:, :, None] + _decoded(decode, latents, -steps)
+    return (bends / STEP**2).var(dim=2).amax(dim=(1, 2))
+
+
+def _decoded(decode: Decode, latents: Tensor, steps: Tensor) -> Tensor:
+    """Return (members, batch, directions, features) of latents moved by steps (members, batch, directions, latents)."""
+    moved = latents[:, :, None] + steps
+    return decode(moved.flatten(1, 2)).unflatten(1, moved.shape[1:3])
