@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sparseid.config import data_sets
+from sparseid.config.ddl import DDLConfig
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
 from sparseid.config.movielens import MovielensConfig
@@ -81,6 +82,8 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
         keys["method"] = cfg.method.variant if joint else f"{cfg.method.variant}_{cfg.method.estimator}"
     elif isinstance(cfg.method, SparseVAEConfig):
         keys |= _sparse_vae_keys(cfg.method)
+    elif isinstance(cfg.method, DDLConfig):
+        keys |= _ddl_keys(cfg.method)
     else:
         keys["method"] = cfg.method.name
     if isinstance(cfg.method, RegCLConfig):
@@ -116,6 +119,12 @@ def _sparse_vae_keys(method: SparseVAEConfig) -> dict[str, str | int | float]:
     }
     name = "beta_vae" if beta else method.model
     return {"method": "_".join([name, *(part for part, holds in recipe.items() if holds)]), **beta}
+
+
+def _ddl_keys(method: DDLConfig) -> dict[str, str | int | float]:
+    """Return the name of the penalty in Table 4 and its weight; an estimated Jacobian is part of the name."""
+    name = "ours" if method.penalty == "dependency" else method.penalty
+    return {"method": f"{name}_coordinates" if method.jacobian == "coordinates" else name, "alpha": method.alpha}
 
 
 SHIFTS = {0.5: "high", 1.0: "medium", 3.0: "low"}

@@ -11,8 +11,10 @@ from typing import Any
 import yaml
 from omegaconf import MISSING
 
+from sparseid.config.ddl import DDLConfig
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
+from sparseid.config.mlp_mixture import MLPMixtureConfig
 from sparseid.config.movielens import MovielensConfig
 from sparseid.config.peerread import PeerreadConfig, PeerreadShiftConfig
 from sparseid.config.regcl import RegCLConfig
@@ -303,7 +305,13 @@ class RunConfig:
 
 
 GROUPS: dict[str, dict[str, type]] = {
-    "method": {"regcl": RegCLConfig, "sparling": SparlingConfig, "sparse_vae": SparseVAEConfig, "tbr": TBRConfig},
+    "method": {
+        "ddl": DDLConfig,
+        "regcl": RegCLConfig,
+        "sparling": SparlingConfig,
+        "sparse_vae": SparseVAEConfig,
+        "tbr": TBRConfig,
+    },
     "data": {
         "arrays": ArraysConfig,
         "digit_circle": DigitCircleConfig,
@@ -322,13 +330,14 @@ GROUPS: dict[str, dict[str, type]] = {
 """Schema of every choice of every group; ``trainer`` and ``logger`` have one schema for all their choices."""
 
 
-STACKED = (RegCLConfig, SparseVAEConfig, TBRConfig)
+STACKED = (DDLConfig, RegCLConfig, SparseVAEConfig, TBRConfig)
 """Methods that train several seeds as one stack."""
 
 FEATURE_MATRICES = (SevenFeaturesConfig, MovielensConfig, PeerreadConfig, PeerreadShiftConfig, ZeiselConfig)
 """Data sets that are a matrix of samples by features."""
 
 FITTING: dict[type, tuple[type, ...]] = {
+    DDLConfig: (MLPMixtureConfig,),
     RegCLConfig: (LatentWalkConfig, ArraysConfig),
     SparlingConfig: (DigitCircleConfig,),
     SparseVAEConfig: FEATURE_MATRICES,

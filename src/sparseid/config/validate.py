@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from sparseid.config import data_sets
+from sparseid.config.ddl import DDLConfig, ddl_problems
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
 from sparseid.config.problems import Problem, between, one_of
@@ -324,6 +325,7 @@ def map_side(run: RunConfig) -> int | None:
 
 CHECKS: dict[type, Callable[[RunConfig], Iterator[Problem]]] = {
     ArraysConfig: _arrays,
+    DDLConfig: ddl_problems,
     DigitCircleConfig: _digit_circle,
     GtexConfig: _gtex,
     LatentWalkConfig: _latent_walk,

@@ -135,6 +135,12 @@ def _sparse_vae(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningMod
     return SparseVAEModule.from_config(cfg, data)
 
 
+def _ddl(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
+    from sparseid.methods.ddl.module import DDLModule
+
+    return DDLModule.from_config(cfg, data)
+
+
 DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {
     "arrays": _arrays,
     "digit_circle": _digit_circle,
@@ -148,6 +154,7 @@ DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {
     "zeisel": _zeisel,
 }
 METHODS: dict[str, Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]] = {
+    "ddl": _ddl,
     "regcl": _regcl,
     "sparling": _sparling,
     "sparse_vae": _sparse_vae,
