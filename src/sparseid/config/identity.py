@@ -12,6 +12,7 @@ from sparseid.config import data_sets
 from sparseid.config.ddl import DDLConfig
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
+from sparseid.config.mlp_mixture import MLPMixtureConfig
 from sparseid.config.movielens import MovielensConfig
 from sparseid.config.peerread import PeerreadConfig, PeerreadShiftConfig
 from sparseid.config.regcl import RegCLConfig
@@ -102,6 +103,8 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
         keys |= {"dim": cfg.data.latents, "setting": cfg.data.setting}
     elif isinstance(cfg.data, ArraysConfig):
         keys["source"] = Path(cfg.data.path).stem
+    elif isinstance(cfg.data, MLPMixtureConfig):
+        keys |= _mlp_mixture_keys(cfg.data)
     else:
         keys |= _feature_matrix_keys(cfg.data)
     return keys
@@ -146,6 +149,23 @@ def _feature_matrix_keys(data: Any) -> dict[str, str | int | float]:
     if isinstance(data, PeerreadConfig | PeerreadShiftConfig) and data.corpus.source != "folder":
         keys["source"] = data.corpus.source
     return keys
+
+
+DIVERSE = ("identity", "circulant", "lower_triangular", "ones_minus_identity", "random")
+"""Masks that are Sufficiently Diverse (circulant ones but for those that are dense)."""
+
+
+def _mlp_mixture_keys(data: MLPMixtureConfig) -> dict[str, str | int | float]:
+    """Return the keys of the synthetic experiments of Diverse Dictionary Learning; a mask of a file is its name."""
+    dense = data.mask == "dense" or (data.mask == "circulant" and data.band >= data.latents)
+    structure = "dense" if dense else "diverse" if data.mask in DIVERSE else "other"
+    keys: dict[str, str | int | float] = {"dim": data.latents, "structure": structure}
+    keys["mask"] = f"circulant{data.band}" if data.mask == "circulant" else Path(data.mask).stem
+    if not data.mask.endswith(".csv"):
+        keys["m"] = data.outputs_per_row * data.latents
+    if data.groups:
+        keys["groups"] = data.groups
+    return keys | {"noise": data.noise, "rho": data.rho}
 
 
 def run_name(cfg: RunConfig) -> str:

@@ -32,7 +32,8 @@ class FeatureTruth:
     train, test
         (members, samples, true factors) float32: the factors of each sample.
     support
-        (features, true factors) float32: the share of each factor in what a feature depends on; rows sum to 1.
+        (features, true factors) float32: the share of each factor in what a feature depends on; rows sum to 1. With a
+        leading dimension of members where they differ.
     """
 
     train: Tensor

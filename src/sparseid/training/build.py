@@ -105,6 +105,12 @@ def _seven_features(cfg: RunConfig) -> pl.LightningDataModule:
     return SevenFeaturesData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
 
 
+def _mlp_mixture(cfg: RunConfig) -> pl.LightningDataModule:
+    from sparseid.data.mlp_mixture.datamodule import MLPMixtureData
+
+    return MLPMixtureData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
+
+
 def _movielens(cfg: RunConfig) -> pl.LightningDataModule:
     from sparseid.data.movielens.datamodule import MovielensData
 
@@ -146,6 +152,7 @@ DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {
     "digit_circle": _digit_circle,
     "gtex": _gtex,
     "latent_walk": _latent_walk,
+    "mlp_mixture": _mlp_mixture,
     "movielens": _movielens,
     "peerread": _peerread,
     "peerread_shift": _peerread_shift,
