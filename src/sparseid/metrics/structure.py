@@ -115,7 +115,7 @@ def forbidden_entry(transition: Values, mask: ArrayLike) -> float:
 
     Examples
     --------
-    >>> forbidden_entry(np.array([[0.2, 1.0], [1.0, 0.0]]), [[1, 0], [1, 1]])  # 0.0 is forbidden, 0.2 is not
+    >>> forbidden_entry(np.array([[0.0, 1.0], [1.0, 0.2]]), [[1, 0], [1, 1]])  # 0.0 is forbidden, 0.2 is not
     0.0
     """
     true = np.asarray(mask) != 0

@@ -128,13 +128,13 @@ def block_scores(codes: Values, truth: Values, first: Sequence[int], second: Seq
     codes, truth
         (samples, latents) learned and true.
     first, second
-        Latents of K and of V; they overlap, neither contains the other, and together they are all latents.
+        Latents of K and of V, together all of them.
 
     Returns
     -------
     dict
-        Means over predicted latents, at most 1 and below 0 where the prediction is worse than the mean; NaN if a code
-        is not finite.
+        Means over predicted latents, at most 1 and below 0 where the prediction is worse than the mean. NaN where one
+        of the two blocks is empty, and if a code is not finite.
     """
     names = ("int", "symdiff", "comp_a", "comp_b", "ref")
     if not np.isfinite(codes).all():
@@ -148,8 +148,9 @@ def block_scores(codes: Values, truth: Values, first: Sequence[int], second: Seq
         return block_r2(inputs[:half], targets[:half], inputs[half:], targets[half:])
 
     blocks = (both, only_first, only_second)
-    explained = np.stack([r2(truth[:, block], codes) for block in blocks])  # (blocks, learned)
-    own = assigned(np.nan_to_num(explained), [len(block) for block in blocks])
+    nothing = np.zeros(codes.shape[1])
+    explained = [np.nan_to_num(r2(truth[:, block], codes)) if block else nothing for block in blocks]
+    own = assigned(np.stack(explained), [len(block) for block in blocks])
     pairs = {
         "int": (both, [*own[1], *own[2]]),
         "symdiff": ([*only_first, *only_second], own[0]),
@@ -157,7 +158,10 @@ def block_scores(codes: Values, truth: Values, first: Sequence[int], second: Seq
         "comp_b": (only_second, own[1]),
         "ref": ([*both, *only_first], [*own[0], *own[1]]),
     }
-    return {name: float(r2(codes[:, learned], truth[:, true]).mean()) for name, (true, learned) in pairs.items()}
+    return {
+        name: float(r2(codes[:, learned], truth[:, true]).mean()) if len(true) and len(learned) else np.nan
+        for name, (true, learned) in pairs.items()
+    }
 
 
 def arrays_of(tested: Tested) -> dict[str, NDArray]:

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
 from sparseid.data.batch import FeatureBatch
+from sparseid.data.mlp_mixture.masks import group_members
 from sparseid.measurements import Evaluation, Measurement
 from sparseid.methods.ddl.evaluation import Tested, arrays_of, measure, transition_of
 from sparseid.methods.ddl.losses import negative_elbo
@@ -188,5 +189,7 @@ class DDLModule(LightningModule):
             "mask": self.data.mask,
         }
         values = {name: torch.as_tensor(tensor).detach().cpu().numpy() for name, tensor in kept.items()}
-        tested = Tested(self.seeds, **values, groups=self.data.groups)
+        config = self.data.config
+        groups = group_members(config.groups, config.latents) if config.mask == "groups" else None
+        tested = Tested(self.seeds, **values, groups=groups)
         self.measurements, self.arrays = measure(tested), arrays_of(tested)

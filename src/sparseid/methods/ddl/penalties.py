@@ -53,7 +53,8 @@ def value_and_tangents(
     for layer in decoder:
         if isinstance(layer, nn.LeakyReLU):
             assert tangents is not None
-            slopes = torch.where(values.detach() > 0, 1.0, layer.negative_slope).to(values)
+            one, slope = values.new_ones(()), values.new_full((), layer.negative_slope)  # of the precision of values
+            slopes = torch.where(values > 0, one, slope)
             values, tangents = values * slopes, tangents * slopes[:, :, None]
         else:
             assert isinstance(layer, StackedLinear)
