@@ -33,7 +33,7 @@ Values = NDArray[np.floating]
 
 
 @dataclass(frozen=True, eq=False)
-class Tested:
+class Evaluated:
     """Test samples of all members and what the models make of them.
 
     Attributes
@@ -78,7 +78,7 @@ def transition_of(true_jacobian: Tensor, learned_jacobian: Tensor) -> Tensor:
     return torch.linalg.pinv(true_jacobian.double()) @ learned_jacobian.double()
 
 
-def measure(tested: Tested) -> list[Measurement]:
+def measure(evaluated: Evaluated) -> list[Measurement]:
     """Return the measurements of every member; undefined for one whose codes are not finite.
 
     `mcc` and `mcc_spearman` of codes and true latents; `reconstruction`; `jacobian_l1`, and `jacobian_l1_normalised` by
@@ -87,31 +87,31 @@ def measure(tested: Tested) -> list[Measurement]:
     groups `r2` by `score`, see `block_scores`.
     """
     found = []
-    for member, seed in enumerate(tested.seeds):
-        sound = np.isfinite(tested.codes[member]).all()
-        for metric, value, keys in _of_member(tested, member):
+    for member, seed in enumerate(evaluated.seeds):
+        sound = np.isfinite(evaluated.codes[member]).all()
+        for metric, value, keys in _of_member(evaluated, member):
             known = bool(sound and np.isfinite(value))
-            samples = tested.codes.shape[1]
+            samples = evaluated.codes.shape[1]
             found.append(Measurement(metric, float(value) if known else None, UNITS[metric], samples, keys, seed))
     return found
 
 
-def _of_member(tested: Tested, member: int) -> Iterator[tuple[str, float, dict[str, Key]]]:
+def _of_member(evaluated: Evaluated, member: int) -> Iterator[tuple[str, float, dict[str, Key]]]:
     """Yield metric, value and row keys."""
-    codes, truth, mask = tested.codes[member], tested.truth[member], tested.mask[member]
-    dependence = tested.dependence[member]
+    codes, truth, mask = evaluated.codes[member], evaluated.truth[member], evaluated.mask[member]
+    dependence = evaluated.dependence[member]
     spread, true_spread = codes.std(axis=0), truth.std(axis=0)
     yield "mcc", mcc(truth, codes), {}
     yield "mcc_spearman", mcc(truth, codes, "spearman"), {}
-    yield "reconstruction", tested.errors[member].mean(), {}
+    yield "reconstruction", evaluated.errors[member].mean(), {}
     yield "jacobian_l1", dependence.sum(), {}
     yield "jacobian_l1_normalised", (dependence * spread).sum(), {}
     structure = structure_recovery(dependence * spread, mask)
     yield "structure_f1", structure.f1, {}
     yield "structure_shd", structure.shd, {}
-    yield "forbidden", forbidden_entry(tested.transition[member] * spread / true_spread[:, None], mask), {}
-    if tested.groups is not None:
-        for score, value in block_scores(codes, truth, *tested.groups).items():
+    yield "forbidden", forbidden_entry(evaluated.transition[member] * spread / true_spread[:, None], mask), {}
+    if evaluated.groups is not None:
+        for score, value in block_scores(codes, truth, *evaluated.groups).items():
             yield "r2", value, {"score": score}
 
 
@@ -150,8 +150,8 @@ def block_scores(codes: Values, truth: Values, first: Sequence[int], second: Seq
     blocks = (both, only_first, only_second)
     nothing = np.zeros(codes.shape[1])
     explained = [np.nan_to_num(r2(truth[:, block], codes)) if block else nothing for block in blocks]
-    own = assigned(np.stack(explained), [len(block) for block in blocks])
-    pairs = {
+    own = [block.tolist() for block in assigned(np.stack(explained), [len(block) for block in blocks])]
+    pairs: dict[str, tuple[list[int], list[int]]] = {
         "int": (both, [*own[1], *own[2]]),
         "symdiff": ([*only_first, *only_second], own[0]),
         "comp_a": (only_first, own[2]),
@@ -159,17 +159,17 @@ def block_scores(codes: Values, truth: Values, first: Sequence[int], second: Seq
         "ref": ([*both, *only_first], [*own[0], *own[1]]),
     }
     return {
-        name: float(r2(codes[:, learned], truth[:, true]).mean()) if len(true) and len(learned) else np.nan
+        name: float(r2(codes[:, learned], truth[:, true]).mean()) if true and learned else np.nan
         for name, (true, learned) in pairs.items()
     }
 
 
-def arrays_of(tested: Tested) -> dict[str, NDArray]:
+def arrays_of(evaluated: Evaluated) -> dict[str, NDArray]:
     """Return what pictures are drawn from.
 
     `dependence`, `transition` and `mask` of all members; `codes` and true `factors` of the first one's first test
     samples, and which learned latent is `matched` with each true one.
     """
-    arrays = {"dependence": tested.dependence, "transition": tested.transition, "mask": tested.mask}
-    arrays |= {"codes": tested.codes[0, :SHOWN], "factors": tested.truth[0, :SHOWN]}
-    return arrays | {"matched": matching(tested.truth, tested.codes).permutation}
+    arrays = {"dependence": evaluated.dependence, "transition": evaluated.transition, "mask": evaluated.mask}
+    arrays |= {"codes": evaluated.codes[0, :SHOWN], "factors": evaluated.truth[0, :SHOWN]}
+    return arrays | {"matched": matching(evaluated.truth, evaluated.codes).permutation}

@@ -15,7 +15,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from sparseid.data.batch import FeatureBatch
 from sparseid.data.mlp_mixture.masks import group_members
 from sparseid.measurements import Evaluation, Measurement
-from sparseid.methods.ddl.evaluation import Tested, arrays_of, measure, transition_of
+from sparseid.methods.ddl.evaluation import Evaluated, arrays_of, measure, transition_of
 from sparseid.methods.ddl.losses import negative_elbo
 from sparseid.methods.ddl.networks import StackedVAE
 from sparseid.methods.ddl.penalties import (
@@ -191,5 +191,5 @@ class DDLModule(LightningModule):
         values = {name: torch.as_tensor(tensor).detach().cpu().numpy() for name, tensor in kept.items()}
         config = self.data.config
         groups = group_members(config.groups, config.latents) if config.mask == "groups" else None
-        tested = Tested(self.seeds, **values, groups=groups)
-        self.measurements, self.arrays = measure(tested), arrays_of(tested)
+        evaluated = Evaluated(self.seeds, **values, groups=groups)
+        self.measurements, self.arrays = measure(evaluated), arrays_of(evaluated)

@@ -1,0 +1,53 @@
+"""Small runs of Diverse Dictionary Learning, composed of the groups' own files."""
+
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+from omegaconf import OmegaConf
+
+from sparseid.config.ddl import DDLConfig
+from sparseid.config.mlp_mixture import MLPMixtureConfig
+from sparseid.config.schema import RunConfig, TrainerConfig
+
+CONFIGS = Path(__file__).resolve().parents[3] / "configs"
+
+
+@pytest.fixture(autouse=True)
+def _torch_settings():
+    """A run sets threads and deterministic kernels for its process; set them back."""
+    threads, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    yield
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(deterministic)
+
+
+@pytest.fixture
+def config(tmp_path):
+    """Return a run of 60 steps on three latents of two seeds, with changes like method.alpha=0.1."""
+
+    def composed(*changes: str) -> RunConfig:
+        def published(group, name):
+            return {
+                k: v
+                for k, v in yaml.safe_load((CONFIGS / group / f"{name}.yaml").read_text()).items()
+                if k != "defaults"
+            }
+
+        groups = {
+            "method": OmegaConf.structured(DDLConfig),
+            "data": OmegaConf.structured(MLPMixtureConfig),
+            "trainer": OmegaConf.structured(TrainerConfig),
+        }
+        values = {
+            "method": published("method", "ddl") | {"hidden": 16},
+            "data": published("data", "mlp_mixture") | {"samples": 200, "test_samples": 600},
+            "trainer": {"max_samples": 60 * 32, "batch_size": 32, "threads": 1, "accelerator": "cpu"},
+            "seeds": [0, 1],
+        }
+        tree = OmegaConf.merge(groups, values, OmegaConf.from_dotlist(list(changes)))
+        parts = {name: OmegaConf.to_object(tree[name]) for name in groups}
+        return RunConfig("ddl/test", "smoke", "ddl", seeds=list(tree.seeds), outputs=str(tmp_path), **parts)
+
+    return composed
