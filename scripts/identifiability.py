@@ -1,0 +1,48 @@
+"""Say which latents a dependency structure identifies, in which blocks, and why (Diverse Dictionary Learning).
+
+The mask is a csv file of 0 and 1 without a header: one line per observation, one entry per latent, 1 where the
+observation depends on the latent. Three observations of three latents, each of two of them:
+
+    1,1,0
+    0,1,1
+    1,0,1
+
+Every latent is answered for: identified by itself (up to an invertible function of its own), or as part of a block of
+latents that may be mixed, or not at all; and by which observations. It is also said what holds no longer if latents
+depend on each other. Training makes use of it with data.mask=FILE, as in
+
+    python run.py method=ddl data=mlp_mixture data.mask=mask.csv data.latents=3
+
+Warnings name what makes theorems inapplicable (a latent that nothing reads, more latents than observations that read
+them). Exit status: 0; 2 if the file is no mask.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from sparseid.errors import InputError
+from sparseid.masks import read_mask
+from sparseid.methods.ddl.explain import explain, warnings_of
+
+
+def main() -> int:
+    """Read a mask and print what it identifies."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("mask", type=Path, help="csv file of 0 and 1, one line per observation")
+    try:
+        mask = read_mask(parser.parse_args().mask)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    for warning in warnings_of(mask):
+        print(f"warning: {warning}", file=sys.stderr)
+    for line in explain(mask):
+        print(line)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
