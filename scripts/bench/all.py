@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ddl
 import generator
 import latent_walk
 import regcl
@@ -14,7 +15,7 @@ from timing import OUT
 
 def main() -> None:
     """Run them one after the other."""
-    for benchmark in (generator, threshold, step, stack, latent_walk, regcl, sparse_vae):
+    for benchmark in (generator, threshold, step, stack, latent_walk, regcl, sparse_vae, ddl):
         benchmark.main()
     print(f"written to {OUT}/")
 

@@ -49,30 +49,38 @@ def value_and_tangents(
         (members, batch, features) and (members, batch, latents or s, features): row j of a sample's tangents is the
         derivative of its outputs by latent j, a column of the Jacobian.
     """
-    values, tangents = latents, None
+    values = latents
+    weights: list[Tensor] = []
+    slopes: list[Tensor] = []
     for layer in decoder:
         if isinstance(layer, nn.LeakyReLU):
-            assert tangents is not None
             one, slope = values.new_ones(()), values.new_full((), layer.negative_slope)  # of the precision of values
-            slopes = torch.where(values > 0, one, slope)
-            values, tangents = values * slopes, tangents * slopes[:, :, None]
+            slopes.append(torch.where(values > 0, one, slope))
+            values = values * slopes[-1]
         else:
             assert isinstance(layer, StackedLinear)
-            tangents = _first(layer.weight, coordinates) if tangents is None else _mapped(tangents, layer.weight)
+            weights.append(layer.weight)
             values = layer(values)
-    assert tangents is not None
+    tangents = _tangents(weights, slopes, coordinates)
     return values, tangents.expand(-1, latents.shape[1], -1, -1)  # without a hidden layer all samples share theirs
 
 
-def _first(weight: Tensor, coordinates: Tensor | None) -> Tensor:
-    """Return (members, batch or 1, tangents, units) the derivatives of the first linear map."""
-    if coordinates is None:
-        return weight[:, None]
-    return take(weight, coordinates.flatten(1)).unflatten(1, coordinates.shape[1:])
-
-
-def _mapped(tangents: Tensor, weight: Tensor) -> Tensor:
-    return torch.bmm(tangents.flatten(1, 2), weight).unflatten(1, tangents.shape[1:3])
+def _tangents(weights: list[Tensor], slopes: list[Tensor], coordinates: Tensor | None) -> Tensor:
+    """Return (members, batch or 1, tangents, features) the product of weights with slopes between each two of them."""
+    first, *weights = weights
+    if coordinates is not None:
+        tangents = take(first, coordinates.flatten(1)).unflatten(1, coordinates.shape[1:])
+    elif weights:
+        # slopes times pairs of weights: as slopes are constants, backpropagation has one product here and not two
+        pairs = first.mT[..., None] * weights[0][:, :, None]  # (members, units, latents, next units)
+        tangents = torch.bmm(slopes[0], pairs.flatten(2)).unflatten(2, pairs.shape[2:])
+        weights, slopes = weights[1:], slopes[1:]
+    else:
+        tangents = first[:, None]
+    for weight, slope in zip(weights, slopes, strict=True):
+        scaled = tangents * slope[:, :, None]
+        tangents = torch.bmm(scaled.flatten(1, 2), weight).unflatten(1, scaled.shape[1:3])
+    return tangents
 
 
 def dependency_sparsity(tangents: Tensor, latents: int) -> Tensor:
