@@ -11,7 +11,7 @@ Every latent is answered for: identified by itself (up to an invertible function
 latents that may be mixed, or not at all; and by which observations. It is also said what holds no longer if latents
 depend on each other. Training makes use of it with data.mask=FILE, as in
 
-    python run.py method=ddl data=mlp_mixture data.mask=mask.csv data.latents=3
+    python run.py experiment=ddl/theory data.mask=mask.csv data.latents=3
 
 Warnings name what makes theorems inapplicable (a latent that nothing reads, more latents than observations that read
 them). Exit status: 0; 2 if the file is no mask.

@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+
+from sparseid.data.mlp_mixture.masks import mask_of
+from sparseid.data.mlp_mixture.settings import absent_files, faults, remarks
+
+
+@pytest.mark.parametrize(
+    ("changes", "keys"),
+    [
+        ({"latents": 1, "mask": "identity"}, ("data.latents",)),
+        ({"mask": "circulent"}, ("data.mask",)),
+        ({"band": 4}, ("data.band", "data.latents")),
+        ({"band": 0}, ("data.band", "data.latents")),
+        ({"mask": "groups"}, ("data.groups",)),
+        ({"mask": "groups", "groups": "12-24"}, ("data.groups", "data.latents")),
+        ({"groups": "12-23"}, ("data.groups", "data.mask")),
+        ({"outputs_per_row": 0}, ("data.outputs_per_row",)),
+        ({"latent_distribution": "cauchy"}, ("data.latent_distribution",)),
+        ({"rho": 1.0}, ("data.rho",)),
+        ({"rho": -0.1}, ("data.rho",)),
+        ({"rho": float("nan")}, ("data.rho",)),
+        ({"rho": 0.5, "latent_distribution": "laplace"}, ("data.rho", "data.latent_distribution")),
+        ({"noise": -1.0}, ("data.noise",)),
+        ({"noise": float("inf")}, ("data.noise",)),
+        ({"samples": 3}, ("data.samples",)),
+        ({"test_samples": 3}, ("data.test_samples",)),
+        ({"hidden": 0}, ("data.hidden",)),
+        ({"layers": 0}, ("data.layers",)),
+        ({"activation": "relu"}, ("data.activation",)),
+        ({"slope": 0.0}, ("data.slope",)),
+        ({"gain": 0.0}, ("data.gain",)),
+        ({"bias_std": -1.0}, ("data.bias_std",)),
+        ({"injective": "no"}, ("data.injective",)),
+    ],
+)
+def test_impossible_settings(mixture_config, changes, keys):
+    assert [found for found, _ in faults(mixture_config(**changes))] == [keys]
+
+
+def test_what_the_yaml_says_can_be(mixture_config):
+    assert list(faults(mixture_config())) == []
+    assert list(absent_files(mixture_config())) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ("1,0,0\n0,1,0\n1,1,0\n", ["no observation reads z3"]),
+        ("1,0,0\n0,1,0\n0,0,1\n0,0,0\n", ["x4 of this mask reads no latent"]),
+        ("1,1,1\n1,0,0\n1,0,0\n", ["z2 and z3 are read by x1 alone"]),
+        ("1,1\n0,1\n", ["write data.latents=2"]),
+        ("1,1,2\n", ["line 1: '2' is neither 0 nor 1"]),
+        ("", ["is empty"]),
+    ],
+)
+def test_masks_that_cannot_be_are_refused_before_work_begins(mixture_config, tmp_path, rows, says):
+    path = tmp_path / "mask.csv"
+    path.write_text(rows)
+    found = list(faults(mixture_config(mask=str(path), outputs_per_row=1)))
+    assert len(found) == len(says)
+    for (keys, text), part in zip(found, says, strict=True):
+        assert "data.mask" in keys
+        assert part in text
+
+
+def test_groups_that_leave_a_latent_out_are_refused(mixture_config):
+    ((keys, text),) = faults(mixture_config(latents=4, mask="groups", groups="12-23"))
+    assert keys == ("data.groups",)
+    assert "no observation reads z4" in text
+
+
+def test_a_mask_that_only_the_user_has_is_no_fault_of_a_plan(mixture_config, tmp_path):
+    config = mixture_config(mask=str(tmp_path / "none.csv"))
+    assert list(faults(config)) == []
+    assert [keys for keys, _ in absent_files(config)] == [("data.mask",)]
+
+
+def said(config):
+    return " / ".join(remarks(config, mask_of(config, 0)))
+
+
+def test_correlated_latents_are_warned_of(mixture_config):
+    text = said(mixture_config(rho=0.8))
+    assert "condition (ii)" in text
+    assert "clauses 1 and 2" in text
+    assert "R2" not in text
+    assert "R2 between blocks" in said(mixture_config(rho=0.8, mask="groups", groups="12-23"))
+    assert said(mixture_config()) == ""
+
+
+def test_latents_that_nothing_tells_apart_are_named(mixture_config):
+    assert "z1, z2 and z3" in said(mixture_config(mask="dense"))
+    assert "read z2 and z3" in said(mixture_config(mask="dense_minus_edge"))
+    assert "read z2 and z3" in said(mixture_config(latents=4, mask="groups", groups="123-234"))
+
+
+def test_a_mask_without_blocks_that_is_not_diverse_is_named(mixture_config, tmp_path):
+    path = tmp_path / "mask.csv"
+    rows = [[1, 0, 1, 1, 1], [1, 0, 0, 0, 0], [1, 1, 1, 0, 1], [0, 0, 1, 0, 0], [1, 0, 1, 1, 1]]
+    np.savetxt(path, rows, fmt="%d", delimiter=",")
+    config = mixture_config(latents=5, mask=str(path))
+    assert list(faults(config)) == []
+    assert "not Sufficiently Diverse" in said(config)
