@@ -68,8 +68,10 @@ def explain(mask: Mask) -> Iterator[str]:
 
 def _injective_part(mask: Mask) -> Mask:
     """Return (n,) bool: latents that the theorems are about; none if g cannot be injective in those that are read."""
-    read = mask.any(axis=0)
-    return read & (not read.any() or not list(why_not_injective(mask[:, read])))
+    read = np.asarray(mask.any(axis=0))
+    if read.any() and list(why_not_injective(mask[:, read])):
+        return np.zeros_like(read)
+    return read
 
 
 def _verdicts(mask: Mask) -> Iterator[tuple[str, str, str]]:

@@ -87,7 +87,8 @@ def dependency_structure(jacobians: NDArray[np.floating], threshold: float = 0.0
     >>> dependency_structure(np.array([[[0.0, 2.0]], [[0.0, 0.0]]])).tolist()
     [[False, True]]
     """
-    return (np.abs(jacobians) > threshold).any(axis=tuple(range(np.ndim(jacobians) - 2)))
+    somewhere = (np.abs(jacobians) > threshold).any(axis=tuple(range(np.ndim(jacobians) - 2)))
+    return np.asarray(somewhere)
 
 
 def index_set(mask: Mask, observations: Sequence[int]) -> NDArray[np.bool_]:
@@ -98,7 +99,7 @@ def index_set(mask: Mask, observations: Sequence[int]) -> NDArray[np.bool_]:
     >>> index_set(as_mask([[1, 0, 0], [0, 1, 0]]), [0, 1]).tolist()
     [True, True, False]
     """
-    return mask[list(observations)].any(axis=0)
+    return np.asarray(mask[list(observations)].any(axis=0))
 
 
 def separated_by(mask: Mask, first: Sequence[int], second: Sequence[int]) -> dict[str, Pairs]:
@@ -177,7 +178,7 @@ def indeterminacy(mask: Mask) -> Pairs:
     """
     read = mask.any(axis=0)
     different = (mask[:, :, None] != mask[:, None, :]).any(axis=0)
-    return different & np.outer(read, read)
+    return np.asarray(different & np.outer(read, read))
 
 
 def keeps_support(mask: Mask) -> Pairs:
@@ -192,7 +193,7 @@ def keeps_support(mask: Mask) -> Pairs:
     >>> keeps_support(as_mask([[1, 0], [1, 1]])).astype(int).tolist()
     [[1, 0], [1, 1]]
     """
-    return ~(mask[:, :, None] & ~mask[:, None, :]).any(axis=0)
+    return np.asarray(~(mask[:, :, None] & ~mask[:, None, :]).any(axis=0))
 
 
 def atomic_regions(mask: Mask, observations: Sequence[int] | None = None) -> list[list[int]]:
