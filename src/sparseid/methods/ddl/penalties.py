@@ -1,9 +1,9 @@
 """Penalties on a stack's decoders: dependency sparsity, which is the method, and those that it is compared with.
 
-The paper leaves open how the L1 norm of the Jacobian is reduced and where it is taken. Here, as for the latents' L1
-norm, absolute values are summed over entries and averaged over the batch, at the sampled latents, with gradients
-through these; nothing is rescaled. OroJAR and the Hessian penalty are reduced as in their authors' code. Every function
-returns one value per member.
+The paper leaves open how the L1 norm of the Jacobian is reduced and where it is taken. Here absolute values are summed
+over entries and averaged over the batch, at the sampled latents, with gradients through these; nothing is rescaled. The
+L1 norm of the latents is that of posterior means. OroJAR and the Hessian penalty are reduced as in their authors' code.
+Every penalty has one value per member.
 """
 
 from __future__ import annotations
