@@ -32,6 +32,7 @@ from sparseid.data.mlp_mixture.settings import absent_files, faults, remarks
         ({"gain": 0.0}, ("data.gain",)),
         ({"bias_std": -1.0}, ("data.bias_std",)),
         ({"injective": "no"}, ("data.injective",)),
+        ({"outputs_per_row": 1}, ("data.injective", "data.outputs_per_row")),
     ],
 )
 def test_impossible_settings(mixture_config, changes, keys):
@@ -39,6 +40,7 @@ def test_impossible_settings(mixture_config, changes, keys):
 
 
 def test_what_the_yaml_says_can_be(mixture_config):
+    assert list(faults(mixture_config(outputs_per_row=1, injective="dominant"))) == []
     assert list(faults(mixture_config())) == []
     assert list(absent_files(mixture_config())) == []
 

@@ -114,6 +114,12 @@ def _numbers(config: MLPMixtureConfig) -> Iterator[Fault]:
 
 def _mask_faults(config: MLPMixtureConfig) -> Iterator[Fault]:
     """Yield why no mixture with this mask could be one that the theory is about."""
+    if config.injective == "check" and config.outputs_per_row == 1 and not is_file(config.mask):
+        text = (
+            "as many free networks as latents fold them, nearly whatever is drawn: write data.injective=dominant, or "
+            "data.outputs_per_row=2"
+        )
+        yield ("data.injective", "data.outputs_per_row"), text
     if config.mask == "random" or (is_file(config.mask) and not Path(config.mask).is_file()):
         return  # drawn to fit; `absent_files` says so
     try:
