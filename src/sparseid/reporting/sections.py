@@ -86,8 +86,6 @@ class Reported:
         What it is.
     header, table
         Its numbers as texts; `table` is empty where the paper prints no number of it.
-    pictured
-        Cells that the paper shows without printing their numbers, where it prints none at all.
     read_off
         True if some of its numbers were read off a plot.
     statements
@@ -98,7 +96,6 @@ class Reported:
     title: str
     header: tuple[str, ...]
     table: list[tuple[str, ...]]
-    pictured: int
     read_off: bool
     statements: list[Statement]
 
@@ -189,7 +186,6 @@ def reported(paper: PaperTargets, artefact_id: str) -> Reported:
         title=paper.titles[artefact_id],
         header=_REPORTED_HEADER[:columns],
         table=[texts[:columns] for texts in table],
-        pictured=0 if printed else len(targets),
         read_off=any(target.uncertainty for target in printed),
         statements=paper.statements_about(artefact_id),
     )
