@@ -31,7 +31,8 @@ from sparseid.training.build import build_data, build_module, build_trainer
 from sparseid.training.preemption import Preemption
 from sparseid.training.recipe import quieten
 from sparseid.training.run_folder import RunFolder
-from sparseid.training.seeding import prepare_torch, seed_everything
+from sparseid.training.runtime import prepare_runtime
+from sparseid.training.seeding import seed_everything
 
 BLOCKS = 5
 """Blocks of timed steps; the fastest counts, so that a busy moment of the machine does not."""
@@ -81,7 +82,7 @@ def measure(cfg: RunConfig, warm_up: int, steps: int, items: int) -> Cost:
         folder = RunFolder(Path(place))
         folder.checkpoints.mkdir()
         quieten()
-        prepare_torch(cfg.trainer)
+        prepare_runtime(cfg.trainer)
         seed_everything(Streams(cfg.seed).integer("init"))
         data: Any = build_data(cfg)
         module: Any = build_module(cfg, data)
