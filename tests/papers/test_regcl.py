@@ -63,7 +63,7 @@ def test_claims_fail_where_regularisation_lowers_every_cell_but_one():
     assert found["regcl-table1-inverse-gains-from-lambda"] == "holds"
     assert found["regcl-table1-hybrid-inverse-over-gradient"] == "holds"
     text = CLAIMS["regcl-table1-regularisation-helps"](rows(lowered)).text
-    assert text.startswith("holds in 1 of 18 cells")
+    assert text.startswith("holds in 1 of 18 cases")
 
 
 def test_a_cell_inside_the_interval_of_the_next_is_no_headline():
