@@ -21,7 +21,7 @@ import torch
 
 from sparseid.config.choices import scales
 from sparseid.config.errors import ConfigError
-from sparseid.config.identity import recipe_hash
+from sparseid.config.identity import cell_keys, recipe_hash
 from sparseid.config.schema import RunConfig
 from sparseid.config.sweep import plan
 from sparseid.launching.estimate import COSTS, Cost, write_costs
@@ -31,7 +31,8 @@ from sparseid.training.build import build_data, build_module, build_trainer
 from sparseid.training.preemption import Preemption
 from sparseid.training.recipe import quieten
 from sparseid.training.run_folder import RunFolder
-from sparseid.training.seeding import prepare_torch, seed_everything
+from sparseid.training.runtime import prepare_runtime
+from sparseid.training.seeding import seed_everything
 
 BLOCKS = 5
 """Blocks of timed steps; the fastest counts, so that a busy moment of the machine does not."""
@@ -81,7 +82,7 @@ def measure(cfg: RunConfig, warm_up: int, steps: int, items: int) -> Cost:
         folder = RunFolder(Path(place))
         folder.checkpoints.mkdir()
         quieten()
-        prepare_torch(cfg.trainer)
+        prepare_runtime(cfg.trainer)
         seed_everything(Streams(cfg.seed).integer("init"))
         data: Any = build_data(cfg)
         module: Any = build_module(cfg, data)
@@ -106,6 +107,7 @@ def measure(cfg: RunConfig, warm_up: int, steps: int, items: int) -> Cost:
         recipe=recipe_hash(cfg),
         device=torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
         world_size=trainer.world_size,
+        keys=cell_keys(cfg),
         step_s=round(step_s + validate * batches / slice_of / period, 6),
         test_s=round(test * most_items / items, 3),
         made_with={
@@ -148,7 +150,7 @@ def seconds(work: Callable[[], object], device: torch.device) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("overrides", nargs="*", help="further settings, for example trainer.accelerator=gpu")
+    parser.add_argument("overrides", nargs="*", help="further settings; they also choose the cell")
     parser.add_argument("--experiment", default="digitcircle", help="the first cell of its sweep is measured")
     parser.add_argument("--scale", choices=["smoke", "small", "paper"], help="default: all it has")
     parser.add_argument("--steps", type=int, default=100, help="timed steps (default: 100)")

@@ -90,7 +90,7 @@ def epochs() -> dict[str, Callable[[], object]]:
     loop = Loop(ours)
     batches, noise = StackedBatches([0], SAMPLES, BATCH, drop_last=False), StepNoise([0], 1, BATCH, LATENTS)
     networks = [parameter for name, parameter in loop.named_parameters() if name != "selector"]
-    work = {
+    work: dict[str, tuple[SparseVAE | Loop, list[torch.optim.Adam]]] = {
         "ours": (ours, [torch.optim.Adam(ours.trained(), lr=LR, fused=True)]),
         "feature by feature": (loop, [torch.optim.Adam(networks, lr=LR), torch.optim.Adam([loop.selector], lr=LR)]),
     }
@@ -112,7 +112,10 @@ def epochs() -> dict[str, Callable[[], object]]:
 
     losses = [loss_of(ours, 0), loss_of(loop, 0)]
     torch.testing.assert_close(*losses, rtol=1e-5, atol=0)
-    slopes = [torch.autograd.grad(loss, m.selector) for loss, m in zip(losses, (ours.decoder, loop), strict=True)]
+    slopes = [
+        torch.autograd.grad(loss, selector)
+        for loss, selector in zip(losses, (ours.decoder.selector, loop.selector), strict=True)
+    ]
     torch.testing.assert_close(slopes[0][0][0], slopes[1][0], rtol=1e-3, atol=1e-5)
     return {name: partial(epoch, *parts) for name, parts in work.items()}
 

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from sparseid.files import write_json
+from sparseid.training.runtime import keep_freed_memory
 
 OUT = Path("outputs/bench")
 
@@ -22,8 +23,9 @@ def seconds(work: dict[str, Callable[[], object]], repeats: int = 7, at_least: f
     """Return the median seconds of one call of each piece of work.
 
     The pieces take turns, so that a busy moment of the machine meets all of them; each turn repeats its piece for about
-    `at_least` seconds.
+    `at_least` seconds. The process is set to what a training is set to.
     """
+    keep_freed_memory()
     calls = {}
     for name, call in work.items():
         call()

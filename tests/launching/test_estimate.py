@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from sparseid.config.identity import recipe_hash
+from sparseid.config.identity import cell_keys, recipe_hash
 from sparseid.launching import estimate
 from sparseid.launching.estimate import Cost, Estimator, WholeRun, costs_of_runs, machine_here, read_costs, write_costs
 
@@ -78,6 +78,21 @@ def test_cells_of_one_preset_are_alike(config, cost, monkeypatch):
     assert Estimator(costs).left(first).seconds == 220.0  # its own
     left = Estimator(costs).left(third)
     assert (left.seconds, left.basis) == ((220.0 + 330.0) / 2, "2 whole runs on cpu, other settings")
+
+
+def test_the_cell_with_most_keys_in_common_counts(config, cost, monkeypatch):
+    preset = "experiment=regcl/table1", "scale=smoke", "hydra.mode=RUN"
+    runs = [config(*preset, f"method.training={training}", "data.latents=4") for training in ("supervised", "hybrid")]
+    larger = config(*preset, "method.training=hybrid", "data.latents=6")
+    recipes = frozenset(recipe_hash(run) for run in (*runs, larger))
+    monkeypatch.setattr("sparseid.papers.presets.preset_recipes", lambda experiment, scale: recipes)
+    costs = [
+        cost(recipe=recipe_hash(run), keys=cell_keys(run), step_s=step, test_s=0.0)
+        for run, step in zip(runs, (1.0, 2.0), strict=True)
+    ]
+    steps = larger.trainer.max_samples // larger.trainer.batch_size
+    assert Estimator(costs).left(larger).seconds == 2.0 * steps
+    assert Estimator(costs[:1]).left(larger).seconds == 1.0 * steps
 
 
 def test_machine_here(config, monkeypatch):

@@ -214,7 +214,7 @@ def test_json(tmp_path, pretend):
     found = json.loads(json.dumps(as_json(plan_artefacts("small", tmp_path, CPU))))
     assert set(found) == {"scale", "artefacts", "runs", "papers", "total"}
     fig3 = next(artefact for artefact in found["artefacts"] if artefact["id"] == "sparling/fig3")
-    assert set(fig3) == {"id", "paper", "title", "problem", "runs", "total"}
+    assert set(fig3) == {"id", "paper", "title", "problem", "runs", "older_code", "total"}
     assert len(fig3["runs"]) == 5
     done, planned = (found["runs"][name] for name in fig3["runs"][:2])
     assert done["state"] == "done"

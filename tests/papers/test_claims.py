@@ -97,3 +97,40 @@ def test_test_of_a_difference_is_paired_over_shared_seeds_and_one_sided():
 def test_corner_cases(finding, outcome):
     assert finding.outcome == outcome
     assert finding.statistic is None or not math.isnan(finding.statistic)
+
+
+@pytest.mark.parametrize(
+    ("finding", "text"),
+    [
+        (claims.mean_above(seeds(0.8, 0.9), 0.9, "MCC"), "MCC 0.85, not above 0.9, 2 seeds"),
+        (claims.mean_below(seeds(0.8, 0.9), 0.9, "MCC"), "MCC 0.85, below 0.9, 2 seeds"),
+        (claims.mean_within(seeds(-0.2, -0.4), 0.5, "lead"), "lead -0.3, within \N{PLUS-MINUS SIGN} 0.5, 2 seeds"),
+        (claims.mean_within(seeds(-0.6, -0.6), 0.5, "lead"), "lead -0.6, not within \N{PLUS-MINUS SIGN} 0.5, 2 seeds"),
+        (
+            claims.mean_ratio_above(seeds(3.0, 3.0), seeds(2.0, 2.0), 2, "A / B"),
+            "A / B: 3 / 2 = 1.5, not above 2, 2 seeds",
+        ),
+        (claims.mean_ratio_below(seeds(3.0, 3.0), seeds(2.0, 2.0), 2, "A"), "A: 3 / 2 = 1.5, below 2, 2 seeds"),
+    ],
+)
+def test_a_finding_says_which_way_the_number_had_to_be(finding, text):
+    assert finding.text == text
+    assert finding.outcome == ("fails" if ", not " in text else "holds")
+
+
+def test_of_many_cases_the_one_furthest_from_holding_is_named():
+    def above(upper, lower):
+        return claims.mean_not_below(seeds(upper, upper), seeds(lower, lower), "AUC")
+
+    clear, close, lost, absent = above(9.0, 1.0), above(2.0, 1.0), above(1.0, 2.0), claims.not_measured("AUC")
+    found = claims.weakest({"a": clear, "b": close})
+    assert (found.outcome, found.statistic) == ("holds", 1.0)
+    assert found.text == "holds in 2 of 2 cases; least clear: b, AUC: 2 against 1, 2 seeds"
+    found = claims.weakest({"a": clear, "b": lost, "c": above(1.0, 9.0), "d": absent})
+    assert found.outcome == "fails"
+    assert found.text == "holds in 1 of 4 cases; furthest from it: c, AUC: 1 against 9, 2 seeds"
+    found = claims.weakest({"a": clear, "d": absent})
+    assert (found.outcome, found.measured) == ("undecided", True)
+    assert claims.weakest({"d": absent}) == absent
+    significant = {str(p): claims.Finding("holds", "", 1.0, p) for p in (0.001, 0.04, 0.01)}
+    assert claims.weakest(significant).p == 0.04

@@ -301,6 +301,20 @@ def test_the_figure_shows_both_methods_and_the_printed_points():
     assert not empty.axes[0].lines
 
 
+@pytest.mark.parametrize("name", ["fig3", "fig4", "fig5a", "fig5b", "fig6", "fig7", "fig8"])
+@pytest.mark.parametrize("scale", ["small", "paper"])
+def test_legends_and_titles_have_room(name, scale):
+    entry = artefact(f"tbr/{name}")
+    figure = entry.draw(rows_frame([]), entry.targets, scale)
+    figure.draw_without_rendering()
+    written = [axes.title for axes in figure.axes]
+    written += [axis.label for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)]
+    shown = [*figure.legends, *(text for text in written if text.get_text())]
+    for box in (artist.get_window_extent() for artist in shown):
+        assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1
+        assert figure.bbox.y0 <= box.y0 <= box.y1 <= figure.bbox.y1
+
+
 def test_a_run_draws_its_correlations_and_deltas():
     permutation = np.array([[1, 0, 2], [0, 2, 1]])
     correlation = np.stack([np.eye(3)[order] for order in permutation])

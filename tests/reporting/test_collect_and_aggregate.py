@@ -57,18 +57,28 @@ def test_nothing_at_all(tmp_path):
     assert found.scales() == []
 
 
-def test_the_newest_row_counts_and_older_code_is_flagged(sparling_rows):
+def test_the_newest_row_counts_and_numbers_of_older_code_are_flagged(sparling_rows):
     old = sparling_rows(0, commit="b" * 40, written="2026-04-01T10:00:00+00:00", run="old")
     other = sparling_rows(1, commit="b" * 40, written="2026-04-01T10:00:00+00:00")
     new = sparling_rows(0, densities=1, written="2026-05-01T12:00:00+02:00", run="new")
     rows = newest(rows_frame([*new, *old, *other]))
     final = rows[(rows["seed"] == 0) & (rows["keys"].map(lambda keys: keys["steps_above"]) == 0)]
     assert set(final["run"]) == {"new"}
-    assert not final["older_code"].any()
-    assert rows[rows["seed"] == 1]["older_code"].all()
     [fpe] = [cell for cell in cells(ARTEFACTS["sparling/fig3"], rows, "small") if cell.metric == "fpe" and cell.ours]
     assert fpe.older_commits == ("b" * 40,)
     assert fpe.ours.n == 2
+
+
+def test_newer_rows_of_another_table_make_no_number_one_of_older_code(sparling_rows):
+    """Figure 4 has all densities, figure 3 the final one, which comes first."""
+    old = sparling_rows(0, densities=1, commit="b" * 40, written="2026-04-01T10:00:00+00:00")
+    new = [row for row in sparling_rows(0, written="2026-05-01T10:00:00+00:00") if row.keys["steps_above"]]
+    rows = newest(rows_frame([*old, *new]))
+    marked = {
+        name: {cell.older_commits for cell in cells(ARTEFACTS[name], rows, "small") if cell.ours}
+        for name in ("sparling/fig3", "sparling/fig4")
+    }
+    assert marked == {"sparling/fig3": {()}, "sparling/fig4": {(), ("b" * 40,)}}
 
 
 def test_measured_rows_stand_beside_runs_and_obey_the_scale(tmp_path, sparling_rows):

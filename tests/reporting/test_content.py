@@ -13,6 +13,7 @@ import pytest
 from sparseid.papers.claims import ClaimResult, Finding
 from sparseid.papers.presets import preset_recipes
 from sparseid.papers.registry import ARTEFACTS
+from sparseid.papers.rows import no_rows
 from sparseid.reporting import content, sections
 from sparseid.reporting.collect import Collection, newest, rows_frame
 from sparseid.reporting.content import Content, keep_content, made_from, read_content
@@ -80,7 +81,13 @@ def test_a_report_from_what_is_kept_is_the_one_from_nothing(tmp_path, run, drawn
         run(seed)
     build_report(tmp_path)
     first, figures = _files(tmp_path), sorted(drawn)
-    assert figures == sorted(f"small/{name.replace('/', '-')}" for name, entry in ARTEFACTS.items() if entry.drawn)
+    rows_or_numbers = ["small/sparling-fig3", "small/sparling-fig4"]
+    rows_or_numbers += [
+        f"small/{name.replace('/', '-')}"
+        for name, entry in ARTEFACTS.items()
+        if entry.paper != "sparling" and entry.drawn(no_rows())
+    ]
+    assert figures == sorted(rows_or_numbers)
     drawn.clear()
     build_report(tmp_path)
     assert drawn == []
@@ -99,6 +106,15 @@ def test_a_further_run_draws_again_what_reads_it(tmp_path, run, drawn):
     run(1)
     build_report(tmp_path)
     assert sorted(drawn) == ["small/sparling-fig3", "small/sparling-fig4"]
+
+
+def test_without_rows_and_printed_numbers_there_is_no_picture(tmp_path, run, drawn):
+    figure = tmp_path / "small" / "regcl-fig2.png"  # the paper prints none of its numbers
+    figure.parent.mkdir(parents=True)
+    figure.write_bytes(b"of rows that are gone")
+    section = _write(_collection([]), tmp_path, "regcl/fig2")
+    assert (drawn, section.figure, figure.exists()) == ([], None, False)
+    assert (tmp_path / "small" / "regcl-fig2.md").exists()
 
 
 @pytest.mark.parametrize("kind", ["md", "tex", "png", "svg"])
@@ -143,7 +159,7 @@ def test_any_change_of_rows_their_order_or_the_artefact_is_another_input(sparlin
         made_from("sparling/fig4", "paper", [frame]),
         made_from("sparling/fig4", "small", [frame, frame]),
         made_from("sparling/fig4", "small", [frame.iloc[::-1]]),
-        made_from("sparling/fig4", "small", [frame.assign(older_code=True)]),
+        made_from("sparling/fig4", "small", [frame.assign(commit="c" * 40)]),
         made_from("sparling/fig4", "small", [frame.assign(value=frame["value"] + 1e-15)]),
     ]
     assert len({first, *others}) == 7

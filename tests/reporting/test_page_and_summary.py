@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from markupsafe import escape
 
 from sparseid.errors import InputError
 from sparseid.papers.registry import ARTEFACTS, PAPERS
@@ -12,6 +13,7 @@ from sparseid.papers.targets import load_targets
 from sparseid.reporting.collect import collect
 from sparseid.reporting.page import build_report
 from sparseid.reporting.summary import finish_artefact, finish_run
+from sparseid.reporting.tables import LEGEND, OLDER_CODE
 from sparseid.training.rows import write_rows
 
 
@@ -133,11 +135,10 @@ def test_every_artefact_of_every_paper_has_a_line_on_the_start_page(finished):
 
 def test_what_is_not_built_yet_shows_what_the_paper_reports(finished):
     build_report(finished)
-    page = (finished / "report" / "sparse_vae.html").read_text()
-    assert "170.9" in page
+    page = (finished / "report" / "ddl.html").read_text()
+    assert "0.826 ± 0.0085" in page
     assert "Not built yet" in page
     assert "not checked yet" in page
-    assert "40 cells as a picture" in page
 
 
 def test_rows_of_older_code_are_marked_and_their_commit_is_named(tmp_path, sparling_rows):
@@ -150,10 +151,20 @@ def test_rows_of_older_code_are_marked_and_their_commit_is_named(tmp_path, sparl
         (folder / "status.json").write_text(json.dumps({"state": "done"}))
     build_report(tmp_path)
     page = (tmp_path / "report" / "sparling.html").read_text()
-    assert "\N{DAGGER} contains rows made by older code: <code>aaaaaaaaa</code>" in page
-    assert "older than the newest rows" in page
-    assert "newest, with changes that no commit holds" in page
+    assert f"{escape(LEGEND[OLDER_CODE])}: <code>aaaaaaaaa</code>" in page
+    assert page.count("changes that no commit holds") == 1
     assert "2.05 [2.00, 2.10]\N{DAGGER}" in page
+
+
+def test_verdicts_are_explained_beside_the_tables(finished):
+    start = build_report(finished)
+    for path in (start, start.parent / "sparling.html"):
+        page = path.read_text()
+        for word, meaning in LEGEND.items():
+            assert page.count(f">{word}</dt><dd>{escape(meaning)}</dd>") == 1
+    text = (start.parent / "small" / "sparling-fig3.md").read_text()
+    assert text.endswith(f"* not comparable: {LEGEND['not comparable']}\n* missing: not measured yet\n")
+    assert "* agrees" not in text
 
 
 def test_runs_with_other_settings_are_named_and_in_no_table(tmp_path, sparling_rows):

@@ -33,7 +33,7 @@ def test_no_rows_have_the_same_columns(tmp_path):
     write_rows_file(collect(tmp_path / "absent", measured=[]).rows, tmp_path / "rows.parquet")
     found = pd.read_parquet(tmp_path / "rows.parquet")
     assert found.empty
-    assert {"run", "value", "seed", "source", "older_code", "written"} <= set(found.columns)
+    assert {"run", "value", "seed", "source", "written"} <= set(found.columns)
     assert found["value"].dtype == "float64"
 
 

@@ -1,4 +1,5 @@
 import math
+from typing import get_args
 
 import pytest
 
@@ -8,8 +9,8 @@ from sparseid.papers.registry import ARTEFACTS
 from sparseid.papers.targets import Target
 from sparseid.reporting.aggregate import cells
 from sparseid.reporting.collect import newest, rows_frame
-from sparseid.reporting.tables import latex, lines, markdown, number, ours_text, paper_text
-from sparseid.reporting.verdicts import judge
+from sparseid.reporting.tables import LEGEND, OLDER_CODE, Line, latex, lines, markdown, number, ours_text, paper_text
+from sparseid.reporting.verdicts import MEANINGS, Word, judge
 
 
 def target(value, **fields):
@@ -74,6 +75,14 @@ def test_tables_in_markdown_and_latex(sparling_rows):
     assert r"\caption{50 \% of\_all $\pm$ 1}" in tex
     assert r"DigitCircle, 3 cuts above final & CE, \% & \textasciitilde{}21.8 & 18.1 [18.0, 18.1] & 2" in tex
     assert tex.count(r"\\") == len(table) + 1
+    assert tex.count(r"\par{\footnotesize ") == 2
+    assert r"\par{\footnotesize missing: not measured yet}" in tex
+
+
+def test_every_verdict_is_explained():
+    assert list(MEANINGS) == list(get_args(Word))
+    text = markdown([Line(("a", "b", "1", f"2{OLDER_CODE}", "3", "agrees"), "agrees")], "x")
+    assert text.endswith(f"\n\n* agrees: {MEANINGS['agrees']}\n* {OLDER_CODE}: {LEGEND[OLDER_CODE]}\n")
 
 
 def test_a_table_of_nothing():

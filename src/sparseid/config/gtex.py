@@ -61,7 +61,8 @@ class GtexConfig:
     latents: int = MISSING
     """Genes chosen as latents."""
     z_choice: int = 0
-    """Which choice of latents, in a fixed random order of all of them."""
+    """Which genes are the latents z: the number, from 0 on, of one of all choices of `latents` out of `z_genes`, which
+    stand in a fixed random order."""
     tf_targets: str = ""
     """Table of transcription factors and their targets; empty is $TF_TARGETS or data/gtex for the atlas, the source's
     own choice of inputs for others. A run is known by its content."""

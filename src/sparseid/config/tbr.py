@@ -28,8 +28,9 @@ class TBRConfig:
     root_weights_std: float = MISSING
     """Standard deviation of the initial root weights; the arc deltas begin at zero."""
     latent_norm: str = "none"
-    """What keeps the penalty from inflating the latents for ever: none; in_penalty (a change of a weight counts in
-    standard deviations of its latent); batchnorm (of the latents, which also changes the fit without a penalty)."""
+    """Where the latents are scaled to unit spread, so that inflating them does not make the penalty cheaper: none
+    (nowhere); in_penalty (only there: a change of a weight is counted times its latent's standard deviation); batchnorm
+    (in the model, by batch norm, which also changes the fit without a penalty)."""
     penalty: str = "l1"
     """l1 (gradient of the absolute value) or prox_l1 (a proximal step after each of Adam's: exact zeros)."""
     penalty_weight: float = MISSING

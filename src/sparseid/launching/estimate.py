@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import statistics
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sparseid.config.identity import recipe_hash
+from sparseid.config.identity import cell_keys, recipe_hash
 from sparseid.config.schema import RunConfig, TrainerConfig
 from sparseid.files import write_text
 from sparseid.launching.machine import gpus
@@ -40,6 +40,8 @@ class Cost:
         Whose settings were measured; `recipe` as in `config.identity.recipe_hash`.
     device, world_size
         Name of the device (``cpu`` or a GPU's name) and how many of them train one run.
+    keys
+        Of the cell that was measured, as in `config.identity.cell_keys`.
     step_s
         Seconds of one optimiser step, its share of the validations in it; None where only whole runs are known.
     test_s
@@ -55,6 +57,7 @@ class Cost:
     recipe: str
     device: str
     world_size: int = 1
+    keys: Mapping[str, Any] = field(default_factory=dict)
     step_s: float | None = None
     test_s: float | None = None
     whole_runs: tuple[WholeRun, ...] = ()
@@ -120,9 +123,9 @@ def _gpu_name() -> str | None:
 class Estimator:
     """Estimates runs from what was measured.
 
-    The nearest measurement counts: the same recipe before the preset's other cells, this machine before another, a run
-    in the folder of runs before what is kept in git. Settings that are no preset's are unknown until one such run is
-    done.
+    The nearest measurement counts: the same recipe before the preset's other cells, this machine before another, a cell
+    with more keys in common before one with fewer, a run in the folder of runs before what is kept in git. Settings
+    that are no preset's are unknown until one such run is done.
 
     Parameters
     ----------
@@ -150,10 +153,15 @@ class Estimator:
             known = [cost for cost in self.costs if cost.recipe in of_preset]
         if not known:
             return UNKNOWN
-        cost = min(known, key=lambda cost: cost.machine != machine)  # the first of those on this machine
+        keys = cell_keys(run).items()
+
+        def distance(cost: Cost) -> tuple[bool, int]:
+            return cost.machine != machine, -len(keys & cost.keys.items())
+
+        cost = min(known, key=distance)
         if not same:
-            runs = [whole for other in known if other.machine == cost.machine for whole in other.whole_runs]
-            cost = replace(cost, whole_runs=tuple(runs))
+            near = [other for other in known if (other.machine, distance(other)) == (cost.machine, distance(cost))]
+            cost = replace(cost, whole_runs=tuple(whole for other in near for whole in other.whole_runs))
         cap = run.trainer.max_samples
         if cost.whole_runs:
             seconds, at_most = _from_whole_runs(cost.whole_runs, trained, cap)
@@ -208,11 +216,13 @@ def write_costs(costs: Iterable[Cost], path: Path = COSTS) -> None:
 def costs_of_runs(outputs: Path, scale: str) -> Iterator[Cost]:
     """Yield what the done runs of a scale cost, from the ``timing.json`` in their folders: one cost per recipe."""
     found: dict[tuple[str, str, int], list[WholeRun]] = {}
+    keys: dict[str, Mapping[str, Any]] = {}
     for path in sorted(outputs.glob(f"{scale}/*/*/timing.json")):
         folder = RunFolder(path.parent)
-        recipe = _recipe(folder) if folder.state == "done" else None
-        if recipe is None or folder.path.name.startswith("."):
+        row = _first_row(folder) if folder.state == "done" else None
+        if row is None or folder.path.name.startswith("."):
             continue
+        recipe, keys[recipe] = row
         try:
             timing = json.loads(path.read_text(encoding="utf-8"))
             whole = WholeRun(int(timing["samples"]), float(timing["train_s"]), float(timing["test_s"]))
@@ -222,14 +232,15 @@ def costs_of_runs(outputs: Path, scale: str) -> Iterator[Cost]:
         if whole.samples > 0:
             found.setdefault((recipe, *machine), []).append(whole)
     for (recipe, device, world_size), runs in found.items():
-        yield Cost("", scale, recipe, device, world_size, whole_runs=tuple(runs))
+        yield Cost("", scale, recipe, device, world_size, keys[recipe], whole_runs=tuple(runs))
 
 
-def _recipe(folder: RunFolder) -> str | None:
-    """Recipe of a done run, from the first row of its ``result.json``: the file has a line per row."""
+def _first_row(folder: RunFolder) -> tuple[str, Mapping[str, Any]] | None:
+    """Recipe and keys of a done run, from the first row of its ``result.json``: the file has a line per row."""
     try:
         with folder.result.open(encoding="utf-8") as file:
             file.readline()
-            return str(json.loads(file.readline().rstrip().rstrip(","))["recipe"])
+            row = json.loads(file.readline().rstrip().rstrip(","))
+            return str(row["recipe"]), dict(row["keys"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

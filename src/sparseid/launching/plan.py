@@ -43,12 +43,10 @@ class PlannedRun:
         One of `STATES` or `MEASURED`. A run whose process was killed is ``preempted``.
     message
         What its ``status.json`` says.
-    group
-        Paper and scale.
     commit, dirty, written
         The commit its rows were made with, whether with local changes, and when; empty without rows.
     older_code
-        Whether other rows of the same paper and scale are newer and of another commit, as in the report.
+        Whether the newest rows of the same artefact are of another commit, as in the report.
     left
         What the rest takes.
     """
@@ -57,7 +55,6 @@ class PlannedRun:
     folder: Path
     state: str
     message: str
-    group: tuple[str, str]
     commit: str
     dirty: bool
     written: str
@@ -196,8 +193,8 @@ def plan_artefacts(
                 runs = tuple(look.at(cell.run) for cell in cells.cells)
             except ConfigError as error:
                 problem = str(error)
-        planned.append(PlannedArtefact(name, paper, title, runs, problem))
-    return Workload(scale, _flag_older_code(planned))
+        planned.append(PlannedArtefact(name, paper, title, _flag_older_code(runs), problem))
+    return Workload(scale, tuple(planned))
 
 
 def plan_command(overrides: Sequence[str], configs: Path = CONFIGS) -> Workload:
@@ -212,8 +209,8 @@ def plan_command(overrides: Sequence[str], configs: Path = CONFIGS) -> Workload:
     first = runs[0]
     look = _Look(Path(first.outputs), first.scale)
     title = ARTEFACTS[first.experiment].title if first.experiment in ARTEFACTS else ""
-    planned = PlannedArtefact(first.experiment, first.paper, title, tuple(map(look.at, runs)))
-    return Workload(first.scale, _flag_older_code([planned]))
+    planned = PlannedArtefact(first.experiment, first.paper, title, _flag_older_code(map(look.at, runs)))
+    return Workload(first.scale, (planned,))
 
 
 def all_artefacts() -> dict[str, tuple[str, str]]:
@@ -271,8 +268,8 @@ class _Look:
         # a run that has diverged would again
         over = state in FINISHED or state == "diverged"
         left = NOTHING_LEFT if over else self.estimator.left(run, samples_trained(folder))
-        message, group = str(status.get("message", "")), (run.paper, run.scale)
-        return PlannedRun(path.name, folder.path, state, message, group, commit, dirty, written, left)
+        message = str(status.get("message", ""))
+        return PlannedRun(path.name, folder.path, state, message, commit, dirty, written, left)
 
 
 def _state(status: Mapping[str, Any]) -> str:
@@ -304,15 +301,10 @@ def samples_trained(folder: RunFolder) -> int:
         return 0
 
 
-def _flag_older_code(planned: Sequence[PlannedArtefact]) -> tuple[PlannedArtefact, ...]:
-    """Mark runs whose rows are of another commit than the newest ones of the same paper and scale."""
-    newest: dict[tuple[str, str], PlannedRun] = {}
-    for artefact in planned:
-        for run in artefact.runs:
-            if run.finished and (run.group not in newest or run.written > newest[run.group].written):
-                newest[run.group] = run
-
-    def flagged(run: PlannedRun) -> PlannedRun:
-        return replace(run, older_code=True) if run.finished and run.commit != newest[run.group].commit else run
-
-    return tuple(replace(artefact, runs=tuple(map(flagged, artefact.runs))) for artefact in planned)
+def _flag_older_code(runs: Iterable[PlannedRun]) -> tuple[PlannedRun, ...]:
+    """Mark an artefact's runs whose rows are of another commit than its newest ones."""
+    runs = tuple(runs)
+    newest = max((run for run in runs if run.finished), key=lambda run: run.written, default=None)
+    return tuple(
+        replace(run, older_code=newest is not None and run.finished and run.commit != newest.commit) for run in runs
+    )

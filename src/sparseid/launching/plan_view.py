@@ -138,6 +138,7 @@ def as_json(workload: Workload) -> dict[str, Any]:
                 "title": artefact.title,
                 "problem": artefact.problem,
                 "runs": [run.name for run in artefact.runs],
+                "older_code": [run.name for run in artefact.runs if run.older_code],
                 "total": _total_json(total(artefact.runs)),
             }
             for artefact in workload.artefacts
@@ -149,7 +150,7 @@ def as_json(workload: Workload) -> dict[str, Any]:
 
 
 def _run_json(run: PlannedRun) -> dict[str, Any]:
-    fields = {name: value for name, value in asdict(run).items() if name not in ("name", "group", "left")}
+    fields = {name: value for name, value in asdict(run).items() if name not in ("name", "older_code", "left")}
     return {**fields, "folder": str(run.folder), **_left_json(run.left), "basis": run.left.basis}
 
 

@@ -90,13 +90,14 @@ class Artefact:
             and all(target.keys[key] in allowed for key, allowed in self.selects.items() if key in target.keys)
         ]
 
-    @property
-    def drawn(self) -> bool:
-        """Whether it has a figure."""
-        return self.draw is not None or self.draw_arrays is not None
+    def drawn(self, rows: pd.DataFrame) -> bool:
+        """Whether it has a figure that shows something: its rows of one scale, or the paper's numbers."""
+        return (self.draw is not None or self.draw_arrays is not None) and (len(rows) > 0 or bool(self.targets))
 
     def figure(self, rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figure | None:
-        """Draw its figure, from its rows of one scale; None for a plain table."""
+        """Draw its figure, from its rows of one scale; None where there is nothing to draw."""
+        if not self.drawn(rows):
+            return None
         if self.draw_arrays is not None:
             return self.draw_arrays(rows, arrays, scale)
         return self.draw(rows, self.targets, scale) if self.draw is not None else None

@@ -18,6 +18,7 @@ from sparseid.measurements import Key
 
 Outcome = Literal["holds", "fails", "undecided"]
 SIGNIFICANT = 0.05
+_PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 FEWEST_POINTS = 4
 """A rank correlation over fewer points says nothing."""
 
@@ -93,17 +94,17 @@ def every(findings: Mapping[str, Finding]) -> Finding:
 
 def mean_below(values: pd.Series, limit: float, what: str) -> Finding:
     """Check that the mean over seeds lies below `limit`."""
-    return _compare_mean(values, lambda mean: mean < limit, what, limit)
+    return _compare_mean(values, lambda mean: mean < limit, what, f"below {limit:g}")
 
 
 def mean_above(values: pd.Series, limit: float, what: str) -> Finding:
     """Check that the mean over seeds lies above `limit`."""
-    return _compare_mean(values, lambda mean: mean > limit, what, limit)
+    return _compare_mean(values, lambda mean: mean > limit, what, f"above {limit:g}")
 
 
 def mean_within(values: pd.Series, limit: float, what: str) -> Finding:
     """Check that the mean over seeds lies between -`limit` and `limit`."""
-    return hardest({"below": mean_below(values, limit, what), "above": mean_above(values, -limit, what)})
+    return _compare_mean(values, lambda mean: abs(mean) < limit, what, f"within {_PLUS_MINUS} {limit:g}")
 
 
 def always_zero(values: pd.Series, what: str) -> Finding:
@@ -117,16 +118,14 @@ def always_zero(values: pd.Series, what: str) -> Finding:
     return Finding("holds" if len(values) > 1 else "undecided", text, largest)
 
 
-def mean_ratio_above(upper: pd.Series, lower: pd.Series, limit: float, what: str) -> Finding:
-    """Check that mean(upper) / mean(lower) exceeds `limit`; 0 / 0 is undecided, x / 0 is infinite."""
-    if upper.empty or lower.empty:
-        return not_measured(what)
-    top, bottom = float(upper.mean()), float(lower.mean())
-    if top == bottom == 0:
-        return Finding("undecided", f"{what}: both are 0")
-    ratio = top / bottom if bottom else math.inf
-    text = f"{what} {top:.3g} / {bottom:.3g} = {ratio:.3g}, limit {limit:g}"
-    return _decide(ratio > limit, text, ratio, min(len(upper), len(lower)))
+def mean_ratio_above(first: pd.Series, second: pd.Series, limit: float, what: str) -> Finding:
+    """Check that mean(first) / mean(second) exceeds `limit`; 0 / 0 is undecided, x / 0 is infinite."""
+    return _ratio(first, second, lambda ratio: ratio > limit, what, f"above {limit:g}")
+
+
+def mean_ratio_below(first: pd.Series, second: pd.Series, limit: float, what: str) -> Finding:
+    """Check that mean(first) / mean(second) is less than `limit`; 0 / 0 is undecided, x / 0 is infinite."""
+    return _ratio(first, second, lambda ratio: ratio < limit, what, f"below {limit:g}")
 
 
 def mean_not_below(upper: pd.Series, lower: pd.Series, what: str) -> Finding:
@@ -134,7 +133,7 @@ def mean_not_below(upper: pd.Series, lower: pd.Series, what: str) -> Finding:
     if upper.empty or lower.empty:
         return not_measured(what)
     difference = float(upper.mean() - lower.mean())
-    text = f"{what} {upper.mean():.3g} against {lower.mean():.3g}"
+    text = f"{what}: {upper.mean():.3g} against {lower.mean():.3g}"
     return _decide(difference >= 0, text, difference, min(len(upper), len(lower)))
 
 
@@ -149,7 +148,7 @@ def significantly_above(upper: pd.Series, lower: pd.Series, what: str) -> Findin
     paired = len(shared) > 1
     first, second = (upper[shared], lower[shared]) if paired else (upper, lower)
     difference = float(first.mean() - second.mean())
-    text = f"{what} {first.mean():.3g} against {second.mean():.3g}"
+    text = f"{what}: {first.mean():.3g} against {second.mean():.3g}"
     if min(len(first), len(second)) < 2:
         return Finding("undecided", f"{text}; one seed, no test", difference)
     p = _one_sided_p(first.to_numpy(), second.to_numpy(), paired)
@@ -203,30 +202,38 @@ def extreme_at(
     """
     measured = {at: of_point for at, of_point in values.items() if len(of_point)}
     if len(measured) < len(values):
-        return not_measured(f"{what} at {point} {', '.join(str(at) for at in values if at not in measured)}")
+        return not_measured(f"{what} at {point} = {', '.join(str(at) for at in values if at not in measured)}")
     sign = 1 if lowest else -1
     means = {at: sign * float(of_point.mean()) for at, of_point in measured.items()}
     best = min(means, key=lambda at: means[at])
-    text = f"{'lowest' if lowest else 'highest'} {what} {sign * means[best]:.3g} at {point} {best}"
+    text = f"{'lowest' if lowest else 'highest'} {what} {sign * means[best]:.3g} at {point} = {best}"
     holds = accepted(best)
     if within_spread and not holds:
         limit = means[best] + float(measured[best].std(ddof=0))
         first = next(at for at in means if means[at] <= limit)
-        text += f", within a standard deviation of it first at {first}"
+        text += f", and {first} is the first within a standard deviation of it"
         holds = accepted(first)
     return _decide(holds, text, sign * means[best], min(map(len, measured.values())))
 
 
-def hardest(findings: Mapping[str, Finding]) -> Finding:
-    """Combine findings of a "for every ..." claim into the one that is furthest from holding, named by its key.
+def weakest(findings: Mapping[str, Finding]) -> Finding:
+    """Combine findings of a "for every ..." claim: in how many cases it holds, and the one furthest from holding.
 
-    For claims over so many cells that the text of :func:`every` could not be read.
+    For claims about differences in so many cases that the text of :func:`every` could not be read.
     """
     order = {"fails": 0, "undecided": 1, "holds": 2}
-    name, worst = min(findings.items(), key=lambda item: (order[item[1].outcome], -(item[1].p or 0.0)))
-    return Finding(
-        worst.outcome, f"hardest of {len(findings)}, {name}: {worst.text}", worst.statistic, worst.p, worst.measured
-    )
+
+    def distance(item: tuple[str, Finding]) -> tuple[float, float, float]:
+        found = item[1]
+        return order[found.outcome], -(found.p or 0.0), found.statistic or 0.0
+
+    name, worst = min(findings.items(), key=distance)
+    if not any(finding.measured for finding in findings.values()):
+        return worst
+    holding = sum(finding.outcome == "holds" for finding in findings.values())
+    which = "least clear" if worst.outcome == "holds" else "furthest from it"
+    text = f"holds in {holding} of {len(findings)} cases; {which}: {name}, {worst.text}"
+    return Finding(worst.outcome, text, worst.statistic, worst.p)
 
 
 def not_measured(what: str) -> Finding:
@@ -234,11 +241,26 @@ def not_measured(what: str) -> Finding:
     return Finding("undecided", f"{what} not measured", measured=False)
 
 
-def _compare_mean(values: pd.Series, holds: Callable[[float], bool], what: str, limit: float) -> Finding:
+def _compare_mean(values: pd.Series, holds: Callable[[float], bool], what: str, where: str) -> Finding:
     if values.empty:
         return not_measured(what)
     mean = float(values.mean())
-    return _decide(holds(mean), f"{what} {mean:.3g}, limit {limit:g}", mean, len(values))
+    return _decide(holds(mean), f"{what} {mean:.3g}, {_that(holds(mean), where)}", mean, len(values))
+
+
+def _ratio(first: pd.Series, second: pd.Series, holds: Callable[[float], bool], what: str, where: str) -> Finding:
+    if first.empty or second.empty:
+        return not_measured(what)
+    top, bottom = float(first.mean()), float(second.mean())
+    if top == bottom == 0:
+        return Finding("undecided", f"{what}: both are 0")
+    ratio = top / bottom if bottom else math.inf
+    text = f"{what}: {top:.3g} / {bottom:.3g} = {ratio:.3g}, {_that(holds(ratio), where)}"
+    return _decide(holds(ratio), text, ratio, min(len(first), len(second)))
+
+
+def _that(holds: bool, where: str) -> str:
+    return where if holds else f"not {where}"
 
 
 def _decide(holds: bool, text: str, statistic: float, n_seeds: int) -> Finding:

@@ -32,7 +32,7 @@ class Cell:
     unit
         Of both numbers.
     older_commits
-        Other commits than the newest that some of our rows come from.
+        Commits that some of our rows come from, other than that of the table's newest row.
     """
 
     keys: Mapping[str, Key]
@@ -58,28 +58,31 @@ def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
     """
     mine = rows[(rows["paper"] == artefact.paper) & (rows["scale"] == scale)]
     mine = artefact.derive(select(mine, artefact.selects))
+    mine = mine[mine["metric"].isin(artefact.metrics)]
     of_metric = {metric: mine[mine["metric"] == metric] for metric in artefact.metrics}
+    commit = newest_commit(mine)
     printed = {_identity(target.keys, target.metric): target for target in artefact.targets}
     measured = {
         _identity(_projected(keys, artefact), metric): None
         for keys, metric in zip(mine["keys"], mine["metric"], strict=True)
-        if metric in artefact.metrics
     }
-    made = [
-        _cell(artefact, _projected(dict(keys), artefact), metric, printed.get((keys, metric)), of_metric[metric], scale)
-        for keys, metric in printed | measured
-    ]
+
+    def cell(identity: frozenset[tuple[str, Key]], metric: str) -> Cell:
+        keys, target = _projected(dict(identity), artefact), printed.get((identity, metric))
+        of_cell = select(of_metric[metric], {name: (value,) for name, value in keys.items()})
+        ours = artefact.convention.summarise(of_cell, metric) if len(of_cell) else None
+        unit = target.unit if target else str(of_cell["unit"].iloc[0])
+        older = tuple(sorted(set(of_cell["commit"]) - {commit}))
+        return Cell(keys, metric, target, ours, judge(target, ours, scale), unit, older)
+
+    made = [cell(keys, metric) for keys, metric in printed | measured]
     return sorted(made, key=lambda cell: _position(cell, artefact))
 
 
-def _cell(
-    artefact: Artefact, keys: dict[str, Key], metric: str, target: Target | None, rows: pd.DataFrame, scale: str
-) -> Cell:
-    of_cell = select(rows, {name: (value,) for name, value in keys.items()})
-    ours = artefact.convention.summarise(of_cell, metric) if len(of_cell) else None
-    older = tuple(sorted(set(of_cell["commit"][of_cell["older_code"]]))) if "older_code" in of_cell else ()
-    unit = target.unit if target else str(of_cell["unit"].iloc[0])
-    return Cell(keys, metric, target, ours, judge(target, ours, scale), unit, older)
+def newest_commit(rows: pd.DataFrame) -> str:
+    """Return the commit of the row that was written last; empty without rows."""
+    times = pd.to_datetime(rows["written"], utc=True, format="ISO8601")
+    return "" if rows.empty else str(rows["commit"].iloc[times.argmax()])
 
 
 def _projected(keys: Mapping[str, Key], artefact: Artefact) -> dict[str, Key]:

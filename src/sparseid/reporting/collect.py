@@ -53,9 +53,8 @@ class Collection:
     Attributes
     ----------
     rows
-        Rows DataFrame (``papers.rows.COLUMNS``), the newest of each recipe, cell and seed, with two further columns:
-        ``source``, where the row was read (``outputs`` or ``measured``), and the bool ``older_code``, made by another
-        commit than the newest row of the same paper and scale.
+        Rows DataFrame (``papers.rows.COLUMNS``), the newest of each recipe, cell and seed, with a further column
+        ``source``: where the row was read (``outputs`` or ``measured``).
     runs
         Every run folder, finished or not.
     problems
@@ -146,15 +145,13 @@ def rows_frame(rows: list[Row]) -> pd.DataFrame:
 
 
 def newest(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep the newest row of each recipe, cell, seed and metric, and mark rows made by older code."""
+    """Keep the newest row of each recipe, cell, seed and metric, in the order of their times."""
     if rows.empty:
-        return rows.assign(older_code=pd.Series(dtype=bool))
+        return rows
     cell = rows["keys"].map(_cell_text)
     ordered = rows.assign(_cell=cell, _time=pd.to_datetime(rows["written"], utc=True, format="ISO8601"))
     ordered = ordered.sort_values("_time", kind="stable")
     kept = ordered.drop_duplicates(["paper", "scale", "recipe", "_cell", "seed", "metric"], keep="last")
-    current = kept.groupby(["paper", "scale"])["commit"].transform("last")
-    kept = kept.assign(older_code=kept["commit"] != current)
     return kept.drop(columns=["_cell", "_time"]).reset_index(drop=True)
 
 

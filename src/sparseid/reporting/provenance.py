@@ -18,10 +18,8 @@ class Origin:
         What they share; `source` is ``outputs`` (runs on this machine) or ``measured`` (kept in git).
     dirty
         True if some of them were made with changes that no commit holds.
-    older_code
-        True if the newest rows of the same paper and scale were made by another commit.
     first, last
-        Days of writing, ``2026-05-01``.
+        Times of writing, UTC, ``2026-05-01 10:00``.
     runs, rows
         How many.
     """
@@ -31,7 +29,6 @@ class Origin:
     device: str
     source: str
     dirty: bool
-    older_code: bool
     first: str
     last: str
     runs: int
@@ -50,13 +47,12 @@ def origins(rows: pd.DataFrame) -> list[Origin]:
             device=device,
             source=source,
             dirty=bool(group["dirty"].any()),
-            older_code=bool(group["older_code"].any()),
-            first=str(group["written"].min())[:10],
-            last=str(group["written"].max())[:10],
+            first=str(group["written"].min())[:16].replace("T", " "),
+            last=str(group["written"].max())[:16].replace("T", " "),
             runs=group["run"].nunique(),
             rows=len(group),
         )
         for (scale, commit, device, source), group in groups
     ]
     newest_first = sorted(found, key=lambda origin: origin.last, reverse=True)
-    return sorted(newest_first, key=lambda origin: (origin.scale, origin.older_code))
+    return sorted(newest_first, key=lambda origin: origin.scale)

@@ -86,8 +86,6 @@ class Reported:
         What it is.
     header, table
         Its numbers as texts; `table` is empty where the paper prints no number of it.
-    pictured
-        Cells that the paper shows without printing their numbers, where it prints none at all.
     read_off
         True if some of its numbers were read off a plot.
     statements
@@ -98,7 +96,6 @@ class Reported:
     title: str
     header: tuple[str, ...]
     table: list[tuple[str, ...]]
-    pictured: int
     read_off: bool
     statements: list[Statement]
 
@@ -125,9 +122,10 @@ def write_artefact(artefact: Artefact, collection: Collection, report: Path, sca
         What the page shows of it.
     """
     folder, name = report / scale, file_name(artefact.id)
-    files = [folder / f"{name}.{kind}" for kind in ("md", "tex", *(("png", "svg") if artefact.drawn else ()))]
     rows_of = cache(partial(of_preset, collection.rows, scale=scale))
     rows = rows_of(artefact.id)
+    drawn = artefact.drawn(rows)
+    files = [folder / f"{name}.{kind}" for kind in ("md", "tex", *(("png", "svg") if drawn else ()))]
     inputs = made_from(artefact.id, scale, [rows, *map(rows_of, artefact.compared_with)])
     content = read_content(folder / f".{name}.json", inputs, files)
     if content is None:
@@ -142,7 +140,7 @@ def write_artefact(artefact: Artefact, collection: Collection, report: Path, sca
         unchecked=artefact.unchecked,
         conditions={statement.id: statement.condition for statement in artefact.statements},
         files={kind: f"{scale}/{name}.{kind}" for kind in ("md", "tex")},
-        figure=picture(folder / f"{name}.svg", report) if artefact.drawn else None,
+        figure=picture(folder / f"{name}.svg", report) if drawn else None,
         expected=expected,
         made=expected & set(zip(rows["recipe"], rows["seed"], strict=True)),
     )
@@ -161,6 +159,9 @@ def _make(
     write_text(files[1], latex(table, heading))
     if figure := artefact.figure(rows, arrays, scale):
         save_figure(figure, folder, file_name(artefact.id))
+    else:
+        for kind in ("png", "svg"):  # of rows that are no longer there
+            files[0].with_suffix(f".{kind}").unlink(missing_ok=True)
     return Content(
         table=table,
         claims=artefact.check_claims(rows_of, scale),
@@ -189,7 +190,6 @@ def reported(paper: PaperTargets, artefact_id: str) -> Reported:
         title=paper.titles[artefact_id],
         header=_REPORTED_HEADER[:columns],
         table=[texts[:columns] for texts in table],
-        pictured=0 if printed else len(targets),
         read_off=any(target.uncertainty for target in printed),
         statements=paper.statements_about(artefact_id),
     )

@@ -12,10 +12,13 @@ from sparseid.papers.convention import Convention
 from sparseid.papers.names import written, written_cell
 from sparseid.papers.targets import Target
 from sparseid.reporting.aggregate import Cell
+from sparseid.reporting.verdicts import MEANINGS
 
 HEADER = ("cell", "metric", "paper", "ours", "n", "verdict")
 OLDER_CODE = "\N{DAGGER}"
-"""Marks numbers with rows of another commit than the newest."""
+"""Marks numbers with rows of another commit than the table's newest."""
+LEGEND: dict[str, str] = {**MEANINGS, OLDER_CODE: "contains rows made by another commit than the table's newest row"}
+"""What verdicts and marks of the tables mean."""
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 _UNITS = {
     "percent": "%",
@@ -125,15 +128,17 @@ def ours_text(ours: Summary | None, symmetric: bool = False) -> str:
 
 
 def markdown(table: Sequence[Line], caption: str) -> str:
-    """Return a Markdown table under its caption."""
+    """Return a Markdown table under its caption, with the meaning of its verdicts below."""
     rows = [HEADER, ("---",) * len(HEADER), *(line.texts for line in table)]
     body = "\n".join("| " + " | ".join(text.replace("|", r"\|") for text in row) + " |" for row in rows)
-    return f"**{caption}**\n\n{body}\n"
+    notes = "".join(f"* {word}: {meaning}\n" for word, meaning in legend(table).items())
+    return f"**{caption}**\n\n{body}\n" + (f"\n{notes}" if notes else "")
 
 
 def latex(table: Sequence[Line], caption: str) -> str:
-    """Return a LaTeX table with booktabs rules."""
+    """Return a LaTeX table with booktabs rules, with the meaning of its verdicts below."""
     rows = [" & ".join(text.translate(_TEX) for text in line.texts) + r" \\" for line in table]
+    notes = [f"{word}: {meaning}".translate(_TEX) for word, meaning in legend(table).items()]
     return "\n".join(
         [
             r"% needs \usepackage{booktabs}",
@@ -146,10 +151,17 @@ def latex(table: Sequence[Line], caption: str) -> str:
             *rows,
             r"\bottomrule",
             r"\end{tabular}",
+            *(rf"\par{{\footnotesize {note}}}" for note in notes),
             r"\end{table}",
             "",
         ]
     )
+
+
+def legend(table: Sequence[Line]) -> dict[str, str]:
+    """Return what the verdicts and marks that occur in a table mean, in the order of :data:`LEGEND`."""
+    used = {line.word for line in table} | {OLDER_CODE for line in table if OLDER_CODE in "".join(line.texts)}
+    return {word: meaning for word, meaning in LEGEND.items() if word in used}
 
 
 def caption(title: str, scale: str, convention: Convention) -> str:

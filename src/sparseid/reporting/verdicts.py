@@ -10,6 +10,14 @@ from sparseid.metrics.intervals import Summary
 from sparseid.papers.targets import Target
 
 Word = Literal["agrees", "differs", "not comparable", "no printed number", "missing"]
+MEANINGS: dict[str, str] = {
+    "agrees": "our interval overlaps the paper's, or reaches its number within rounding and reading error",
+    "differs": "our interval does not reach the paper's; the difference of our number stands beside it",
+    "not comparable": "made at a smaller scale than the paper's, or on a stand-in for its data",
+    "no printed number": "the paper prints no such number: it shows a picture, or the line is ours alone",
+    "missing": "not measured yet",
+}
+"""What a reader is told of each word; :func:`judge` has the rules."""
 
 
 @dataclass(frozen=True)

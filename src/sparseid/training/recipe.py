@@ -22,7 +22,8 @@ from sparseid.training.preemption import Preemption
 from sparseid.training.processes import alone_afterwards, helper_process
 from sparseid.training.rows import Row, plain_keys, plain_value
 from sparseid.training.run_folder import RunFolder, now
-from sparseid.training.seeding import prepare_torch, seed_everything
+from sparseid.training.runtime import prepare_runtime
+from sparseid.training.seeding import seed_everything
 
 
 def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) -> list[Row]:
@@ -41,7 +42,7 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
     """
     helper = helper_process()
     quieten()
-    prepare_torch(cfg.trainer)
+    prepare_runtime(cfg.trainer)
     checkpoint = usable_checkpoint(folder.checkpoints, (lambda line: None) if helper else folder.say)
 
     streams = Streams(cfg.seed)

@@ -2,28 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import random
 from typing import Any
 
 import numpy as np
 import torch
-
-from sparseid.config.schema import TrainerConfig
-
-
-def prepare_torch(trainer: TrainerConfig) -> None:
-    """Set threads and deterministic kernels; called before anything touches a device."""
-    if trainer.threads > 0:
-        torch.set_num_threads(trainer.threads)
-        if trainer.devices > 1:  # else Lightning shares the cores out among the processes
-            os.environ["OMP_NUM_THREADS"] = str(trainer.threads)
-    if trainer.deterministic:
-        # cuBLAS reads this when CUDA starts; without it deterministic matrix products raise
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    torch.use_deterministic_algorithms(trainer.deterministic, warn_only=True)
-    # filling fresh memory finds bugs but costs a pass over every tensor
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
 
 def seed_everything(seed: int) -> None:

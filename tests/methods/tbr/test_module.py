@@ -28,8 +28,12 @@ def curve(folder: Path, seed: int):
     return [line for line in lines if f"seed{seed}," in line]
 
 
+def state(folder: Path):
+    return load(folder / "checkpoints" / "last.ckpt")["state_dict"]
+
+
 def deltas(folder: Path):
-    return load(folder / "checkpoints" / "last.ckpt")["state_dict"].get("model.deltas")
+    return state(folder).get("model.deltas")
 
 
 @pytest.fixture
@@ -88,14 +92,37 @@ def test_in_the_penalty_the_latents_scale_makes_up_for_that_of_the_weights(batch
     assert after["none"] < before["none"] - 0.01  # the same fit, for less
 
 
-def test_a_member_has_the_numbers_it_has_alone(config):
-    stack = execute(config("seeds=[3,0,7]"))
-    for alone, seed in ((execute(config("seeds=[0]")), 0), (execute(config("seeds=[]", "seed=7")), 7)):
-        together = numbers(stack, seed)
-        single = numbers(alone)
-        assert list(together) == list(single)
-        assert len(single) == 2 + 2 * 10
-        np.testing.assert_allclose(list(together.values()), list(single.values()), rtol=1e-5)
+TWENTY = list(range(60, 20, -2))
+"""Seeds of a stack: no member stands in its seed's place."""
+
+
+def gradients(cfg):
+    """Gradients of the first training step, through the data module; deltas away from zero, where the penalty bends."""
+    data = build_data(cfg)
+    data.setup()
+    module = build_module(cfg, data)
+    module.model.deltas.data += 0.1
+    module.training_step(data.training_batch(0), 0).backward()
+    return {name: parameter.grad for name, parameter in module.model.named_parameters()}
+
+
+def test_each_of_20_members_has_the_numbers_it_has_alone(config):
+    stack = config(f"seeds={TWENTY}")
+    together, of_stack = execute(stack), gradients(stack)
+    trained = state(together)
+    for place, run in ((0, config("seeds=[60]")), (7, config("seeds=[]", "seed=46")), (19, config("seeds=[22]"))):
+        for name, gradient in gradients(run).items():
+            near = {"rtol": 1e-5, "atol": 1e-5 * gradient.abs().max().item()}
+            torch.testing.assert_close(of_stack[name][place], gradient[0], **near)
+        alone = execute(run)
+        for name in of_stack:
+            weights = state(alone)[f"model.{name}"]
+            torch.testing.assert_close(trained[f"model.{name}"][place], weights[0], rtol=1e-5, atol=1e-5)
+        measured, expected = numbers(together, TWENTY[place]), numbers(alone)
+        assert list(measured) == list(expected)
+        assert len(expected) == 2 + 2 * 10
+        np.testing.assert_allclose(list(measured.values()), list(expected.values()), rtol=1e-5)
+    assert all(len(gradient) == len(TWENTY) == 20 for gradient in of_stack.values())
 
 
 def test_every_member_has_a_validation_curve(config):
@@ -134,7 +161,7 @@ def test_an_interrupted_run_ends_bit_for_bit_like_one_never_interrupted(config, 
     resumed = execute(run)
     assert numbers(resumed) == numbers(undisturbed)
     assert (resumed / "metrics.csv").read_text() == (undisturbed / "metrics.csv").read_text()
-    first, second = (load(folder / "checkpoints" / "last.ckpt")["state_dict"] for folder in (undisturbed, resumed))
+    first, second = map(state, (undisturbed, resumed))
     assert all(torch.equal(first[name], second[name]) for name in first)
 
 
@@ -211,8 +238,7 @@ def test_the_weights_of_the_lowest_validation_error_are_tested(config, monkeypat
 
 def test_saved_deltas_of_two_stages_belong_to_the_latents_that_are_measured(config):
     folder = execute(config("method.estimator=two_stage"))
-    arrays, model = np.load(folder / "arrays.npz"), load(folder / "checkpoints" / "last.ckpt")["state_dict"]
-    trained = model["model.deltas"].numpy()
+    arrays, trained = np.load(folder / "arrays.npz"), deltas(folder).numpy()
     assert not np.allclose(arrays["deltas"], trained, atol=1e-4)
     basis = np.stack([np.linalg.lstsq(a, b, rcond=None)[0] for a, b in zip(arrays["deltas"], trained, strict=True)])
     np.testing.assert_allclose(arrays["deltas"] @ basis, trained, atol=1e-4)  # one linear map of the latents

@@ -14,11 +14,11 @@ from sparseid.papers.claims import (
     ClaimCheck,
     Finding,
     every,
-    hardest,
     mean_above,
     mean_not_below,
     mean_within,
     not_measured,
+    weakest,
 )
 from sparseid.papers.names import written
 from sparseid.papers.rows import per_replicate, select
@@ -83,15 +83,7 @@ def headline(rows: pd.DataFrame) -> Finding:
 def regularisation_helps(rows: pd.DataFrame) -> Finding:
     """Regularisation raises the AUC of every attribution method in every training."""
     found = {f"{written(a)}, {written(t)}": _raised(rows, a, t) for a, t in product(ATTRIBUTIONS, TRAININGS)}
-    return _counted(found)
-
-
-def _counted(findings: dict[str, Finding]) -> Finding:
-    """Combine many findings: how many hold, and the one furthest from it."""
-    worst = hardest(findings)
-    holding = sum(finding.outcome == "holds" for finding in findings.values())
-    text = f"holds in {holding} of {len(findings)} cells; {worst.text}"
-    return Finding(worst.outcome, text, worst.statistic, worst.p, worst.measured)
+    return weakest(found)
 
 
 def inverse_needs_hybrid(rows: pd.DataFrame) -> Finding:
@@ -109,7 +101,7 @@ def best_other(rows: pd.DataFrame) -> Finding:
     best = [("neuron_gradient", "supervised", "regularised"), ("jf_plus", "supervised", "regularised")]
     others = [other for other in CELLS if other != REGCL and other not in best]
     lowest = min((cell(rows, *name) for name in best), key=lambda values: values.mean() if len(values) else -1.0)
-    return _counted({_named(*other): mean_not_below(lowest, cell(rows, *other), "AUC") for other in others})
+    return weakest({_named(*other): mean_not_below(lowest, cell(rows, *other), "AUC") for other in others})
 
 
 def hybrid_inverse_over_gradient(rows: pd.DataFrame) -> Finding:
@@ -144,7 +136,7 @@ def unobserved_headline(rows: pd.DataFrame) -> Finding:
 
 def unobserved_regularisation_helps(rows: pd.DataFrame) -> Finding:
     """Regularisation raises the AUC of every attribution method."""
-    return _counted({written(name): _raised(rows, name, "hybrid_contrastive") for name in ATTRIBUTIONS})
+    return weakest({written(name): _raised(rows, name, "hybrid_contrastive") for name in ATTRIBUTIONS})
 
 
 def unobserved_inverse_best(rows: pd.DataFrame) -> Finding:
@@ -154,7 +146,7 @@ def unobserved_inverse_best(rows: pd.DataFrame) -> Finding:
     found = {
         written(name): mean_not_below(inverse, cell(rows, name, "hybrid_contrastive", "none"), "AUC") for name in others
     }
-    return _counted(found)
+    return weakest(found)
 
 
 def stays_high(rows: pd.DataFrame) -> Finding:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sparseid.papers.drawing import FAINT, INK, new_figure, tidy
+from sparseid.papers.drawing import INK, new_figure, tidy
 from sparseid.papers.names import written
 from sparseid.papers.regcl.claims import ATTRIBUTIONS, LATENTS, REGCL, REGULARISATIONS, cell
+from sparseid.papers.rows import values_of
 from sparseid.papers.targets import Target, load_targets
 
 if TYPE_CHECKING:
@@ -34,24 +35,24 @@ def auc_against_latents(rows: pd.DataFrame, targets: Sequence[Target], scale: st
     scale
         Scale of `rows`; written into the legend.
     """
-    figure, grid = new_figure(9.5, 3.8, columns=len(REGULARISATIONS), sharey=True)
+    figure, grid = new_figure(9.5, 4.0, columns=len(REGULARISATIONS), sharey=True)
+    latents = [d for d in LATENTS if d in set(values_of(rows, "dim"))]
+    side_by_side = np.linspace(-0.2, 0.2, len(ATTRIBUTIONS) + 1)  # what has the same AUC is not drawn over another
     for axes, regularisation in zip(grid[0], REGULARISATIONS, strict=True):
         tidy(axes)
-        for attribution in ATTRIBUTIONS:
-            _curve(axes, rows, (attribution, "supervised", regularisation), COLOURS[attribution], 1.5)
-        _curve(axes, rows, REGCL, "black", 2.5)
+        _curve(axes, rows, REGCL, latents, "black", 2.5, side_by_side[0])
+        for attribution, aside in zip(ATTRIBUTIONS, side_by_side[1:], strict=True):
+            _curve(axes, rows, (attribution, "supervised", regularisation), latents, COLOURS[attribution], 1.5, aside)
         title = "supervised baselines" + (", regularised" if regularisation == "regularised" else "")
         axes.set_title(title, fontsize=10, color=INK)
         axes.set_xlabel("latents", fontsize=9)
-        axes.set_xticks(LATENTS)
-        axes.set_xlim(LATENTS[0] - 0.3, LATENTS[-1] + 0.3)
-        axes.axhline(50, color=FAINT, linewidth=1, linestyle=":")
-    grid[0, 0].set_ylabel("AUC, %", fontsize=9)
+        axes.set_xticks(latents)
+    grid[0, 0].set_ylabel("AUC, % (chance: 50)", fontsize=9)
     handles = [_line("black", 2.5), *(_line(COLOURS[name], 1.5) for name in ATTRIBUTIONS)]
     names = [f"RegCL, scale={scale}", *(written(name) for name in ATTRIBUTIONS)]
     spread = load_targets("regcl").convention.interval_words
     figure.legend(
-        handles, names, title=f"dots: data sets; band: {spread}; dotted: chance", title_fontsize=8,
+        handles, names, title=f"points: data sets; bar: {spread} of their mean", title_fontsize=8,
         loc="outside lower center", ncols=4, fontsize=8.5, frameon=False,
     )  # fmt: skip
     return figure
@@ -107,22 +108,28 @@ def attribution_maps(maps: Mapping[str, np.ndarray], truth: np.ndarray | None, s
     return figure
 
 
-def _curve(axes: Axes, rows: pd.DataFrame, name: tuple[str, str, str], colour: str, width: float) -> None:
-    measured = {d: cell(rows, *name, dim=d) for d in LATENTS}
+def _curve(
+    axes: Axes,
+    rows: pd.DataFrame,
+    name: tuple[str, str, str],
+    latents: Sequence[int],
+    colour: str,
+    width: float,
+    aside: float,
+) -> None:
+    """Draw a cell against the number of latents, `aside` of its place."""
+    measured = {d: cell(rows, *name, dim=d) for d in latents}
     measured = {d: values for d, values in measured.items() if len(values)}
     if not measured:
         return
     summaries = [load_targets("regcl").convention.summarise_values(values) for values in measured.values()]
-    places = list(measured)
-    axes.plot(
-        places, [summary.centre for summary in summaries], color=colour, linewidth=width, marker="o", markersize=3
+    places, centres = np.array(list(measured)) + aside, np.array([summary.centre for summary in summaries])
+    ends = np.array([[summary.low for summary in summaries], [summary.high for summary in summaries]])
+    axes.errorbar(
+        places, centres, np.abs(ends - centres), color=colour, linewidth=width, elinewidth=1.2, marker="o", markersize=4
     )
-    axes.fill_between(
-        places, [summary.low for summary in summaries], [summary.high for summary in summaries],
-        color=colour, alpha=0.1, linewidth=0,
-    )  # fmt: skip
-    for at, values in measured.items():
-        axes.scatter(np.full(len(values), at), values, s=6, color=colour, alpha=0.4, linewidth=0)
+    for at, values in zip(places, measured.values(), strict=True):
+        axes.scatter(np.full(len(values), at), values, s=9, color=colour, alpha=0.35, linewidth=0)
 
 
 def _line(colour: str, width: float):  # type: ignore[no-untyped-def]

@@ -51,9 +51,9 @@ relations, and by how much? One setting is changed at a time, or a few together;
 same scale.
 
 J is the neuron gradient, J+ the pseudo-inverse Jacobian, both scored on the rows of z2. All numbers are means over data
-sets (a seed and a number of latents) with a 95 % bootstrap interval, AUC and R2 in percent. A relation is a difference
-of AUC on the same data sets: it *holds* where the interval is above 0, *fails* where it is below, and is *open* where 0
-lies in it.
+sets (a seed and a number of latents; n of them) with a 95 % bootstrap interval, AUC and R2 in percent. A relation is a
+difference of AUC on the same data sets: it *holds* where the interval is above 0, *fails* where it is below, and is
+*open* where 0 lies in it.
 """
 
 DASH = "\N{EN DASH}"
@@ -135,6 +135,7 @@ def _relations(found: Mapping[Variant, Mapping[str, pd.Series]]) -> str:
     lines = [
         [
             f"`{variant}`",
+            _data_sets(of_variant),
             *(_lead(values) for values in of_variant.values()),
             f"{outcomes[variant].count('holds')} of {len(RELATIONS)}",
         ]
@@ -148,7 +149,7 @@ def _relations(found: Mapping[Variant, Mapping[str, pd.Series]]) -> str:
         listed = f" ({', '.join(holding)})" if 0 < len(holding) < len(having) else ""
         text = f"{name[0].upper()}{name[1:]}: holds in {len(holding)} of {len(having)} variants{listed}"
         sentences.append(f"- {text}, fails in {failing}, open in {len(having) - len(holding) - failing}.")
-    return _table(["variant", *RELATIONS, "hold"], lines) + "\n" + "\n".join(sentences) + "\n"
+    return _table(["variant", "n", *RELATIONS, "hold"], lines) + "\n" + "\n".join(sentences) + "\n"
 
 
 def _distances(measured: Mapping[Variant, pd.DataFrame]) -> str:
@@ -159,9 +160,9 @@ def _distances(measured: Mapping[Variant, pd.DataFrame]) -> str:
         if all(map(len, above.values())):
             mean[variant] = sum(abs(float(values.mean())) for values in above.values()) / len(above)
         size = f"{mean[variant]:.1f}" if variant in mean else DASH
-        lines.append([f"`{variant}`", *(_signed(values) for values in above.values()), size])
+        lines.append([f"`{variant}`", _data_sets(above), *(_signed(values) for values in above.values()), size])
     heads = [f"{name} ({value:.1f})" for name, value in anchors().items()]
-    text = _table(["variant", *heads, "mean distance"], lines)
+    text = _table(["variant", "n", *heads, "mean distance"], lines)
     if mean:
         nearest = min(mean, key=lambda variant: mean[variant])
         text += f"\nNearest to the four numbers together: `{nearest}`, {mean[nearest]:.1f} points on average.\n"
@@ -194,6 +195,12 @@ def _leads_by_dim(found: Mapping[Variant, Mapping[str, pd.Series]]) -> str:
         for dim in sorted({dim for values in of_variant.values() for _, dim in values.index}):
             lines.append([f"`{variant}`", str(dim), *(_lead(at(values, dim)) for values in of_variant.values())])
     return _table(["variant", "latents", *RELATIONS], lines)
+
+
+def _data_sets(found: Mapping[str, pd.Series]) -> str:
+    """Write how many data sets the numbers are of: ``15``, or ``10 to 15`` where it is not the same for all."""
+    sizes = sorted({len(values) for values in found.values()})
+    return " to ".join(map(str, (sizes[0], sizes[-1]) if len(sizes) > 1 else sizes))
 
 
 def _r2(rows: pd.DataFrame, training: str, factor: str) -> list[pd.Series]:

@@ -11,14 +11,16 @@ from sparseid.papers.claims import (
     Finding,
     every,
     extreme_at,
-    hardest,
     mean_above,
     mean_below,
     mean_not_below,
     mean_ratio_above,
+    mean_ratio_below,
     mean_within,
+    not_measured,
     rank_trend,
     significantly_above,
+    weakest,
 )
 from sparseid.papers.names import written
 from sparseid.papers.rows import per_seed
@@ -35,6 +37,7 @@ LATENTS = (4, 5, 6, 7)
 NAMED_LATENTS = LATENTS[:3]
 LEARNED = range(1, 9)
 """Numbers of learned latents in figure 3."""
+_K = "learned latents"
 PROBABILITIES = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 """Values of pi in figure 8; the paper does not state them."""
 
@@ -44,7 +47,8 @@ def _values(rows: pd.DataFrame, metric: str, method: str, changes: int) -> pd.Se
 
 
 def _against_baseline(rows: pd.DataFrame, changes: int) -> Finding:
-    return significantly_above(_values(rows, "mcc", "tbr", changes), _values(rows, "mcc", "baseline", changes), "MCC")
+    ours, baseline = (_values(rows, "mcc", method, changes) for method in METHODS)
+    return significantly_above(ours, baseline, "MCC, TBR against baseline")
 
 
 def near_perfect_s1(rows: pd.DataFrame) -> Finding:
@@ -57,8 +61,8 @@ def entangled_s0(rows: pd.DataFrame) -> Finding:
     found = {}
     for method in METHODS:
         values = _values(rows, "mcc", method, 0)
-        found[f"{written(method)} above"] = mean_above(values, 0.3, "MCC")
-        found[f"{written(method)} below"] = mean_below(values, 0.7, "MCC")
+        found[f"{written(method)} above 0.3"] = mean_above(values, 0.3, "MCC")
+        found[f"{written(method)} below 0.7"] = mean_below(values, 0.7, "MCC")
     return every(found)
 
 
@@ -76,13 +80,14 @@ def peak_s1(rows: pd.DataFrame) -> Finding:
     """The MCC of TBR falls from S = 1 on."""
     values = [_values(rows, "mcc", "tbr", changes) for changes in CHANGES]
     return every(
-        {f"S = {s} and {s + 1}": mean_not_below(values[s], values[s + 1], "MCC") for s in range(1, CHANGES[-1])}
+        {f"S = {s} to {s + 1}": mean_not_below(values[s], values[s + 1], "MCC") for s in range(1, CHANGES[-1])}
     )
 
 
 def s1_above_s0(rows: pd.DataFrame) -> Finding:
     """TBR is better at S = 1 than at S = 0."""
-    return significantly_above(_values(rows, "mcc", "tbr", 1), _values(rows, "mcc", "tbr", 0), "MCC")
+    one, none = (_values(rows, "mcc", "tbr", changes) for changes in (1, 0))
+    return significantly_above(one, none, "MCC of TBR, S = 1 against S = 0")
 
 
 def mse_s0_equal(rows: pd.DataFrame) -> Finding:
@@ -90,16 +95,16 @@ def mse_s0_equal(rows: pd.DataFrame) -> Finding:
     ours, baseline = (_values(rows, "mse", method, 0) for method in METHODS)
     return every(
         {
-            "alike": mean_ratio_above(ours, baseline, 1 / 1.5, "MSE of TBR / baseline"),
-            "low": mean_below(ours, 0.2, "MSE of TBR"),
+            "both alike": mean_ratio_below(baseline, ours, 1.5, "MSE of baseline / TBR"),
+            "TBR low": mean_below(ours, 0.2, "MSE"),
         }
     )
 
 
 def mse_tbr_low(rows: pd.DataFrame) -> Finding:
     """TBR's error at S = 5 is less than 5 times that at S = 0."""
-    none, dense = (_values(rows, "mse", "tbr", changes) for changes in (0, 5))
-    return mean_ratio_above(none, dense, 1 / 5, "MSE at S = 0 / S = 5")
+    dense, none = (_values(rows, "mse", "tbr", changes) for changes in (5, 0))
+    return mean_ratio_below(dense, none, 5, "MSE of TBR, S = 5 / S = 0")
 
 
 def mse_baseline_degrades(rows: pd.DataFrame) -> Finding:
@@ -112,7 +117,7 @@ def mse_baseline_degrades(rows: pd.DataFrame) -> Finding:
     means = {changes: float(seeds.mean()) for changes, seeds in measured.items()}
     fewest = min(map(len, measured.values()), default=0)
     rises = rank_trend(means, fewest, lambda rho: rho > 0.9, "MSE of the baseline against S", points="values of S")
-    return every({"at S = 1": ratio, "rises": rises})
+    return every({"above TBR at S = 1": ratio, "rises with S": rises})
 
 
 def each_environment(rows: pd.DataFrame) -> Finding:
@@ -120,9 +125,9 @@ def each_environment(rows: pd.DataFrame) -> Finding:
 
     def check(environment: int) -> Finding:
         ours, baseline = (per_seed(rows, "ate_mse", method=name, environment=environment) for name in METHODS)
-        return mean_not_below(baseline, ours, "baseline against TBR:")
+        return mean_not_below(baseline, ours, "error, baseline against TBR")
 
-    return every({f"environment {environment}": check(environment) for environment in ENVIRONMENTS})
+    return weakest({f"environment {environment}": check(environment) for environment in ENVIRONMENTS})
 
 
 def pooled(rows: pd.DataFrame) -> Finding:
@@ -130,8 +135,8 @@ def pooled(rows: pd.DataFrame) -> Finding:
     ours, baseline = (per_seed(rows, "ate_mse", method=name, environment="pooled") for name in METHODS)
     return every(
         {
-            "above": significantly_above(baseline, ours, "baseline against TBR:"),
-            "by far": mean_ratio_above(baseline, ours, 10, "baseline / TBR"),
+            "baseline above TBR": significantly_above(baseline, ours, "error, baseline against TBR"),
+            "by far": mean_ratio_above(baseline, ours, 10, "error of baseline / TBR"),
         }
     )
 
@@ -139,13 +144,13 @@ def pooled(rows: pd.DataFrame) -> Finding:
 def cells_equal_s0(rows: pd.DataFrame) -> Finding:
     """On single cells at S = 0 the MCC of both differ by at most 0.05."""
     ours, baseline = (_values(rows, "mcc", method, 0) for method in METHODS)
-    return mean_within((ours - baseline).dropna(), 0.05, "difference of MCC")
+    return mean_within((ours - baseline).dropna(), 0.05, "MCC of TBR minus baseline")
 
 
 def cells_tbr_rises(rows: pd.DataFrame) -> Finding:
     """On single cells the MCC of TBR is higher at S = 1 and 2 than at S = 0."""
     none, *more = (_values(rows, "mcc", "tbr", changes) for changes in CHANGES_ON_CELLS)
-    return every({f"S = {s}": significantly_above(values, none, "MCC") for s, values in enumerate(more, start=1)})
+    return every({f"S = {s} above S = 0": significantly_above(values, none, "MCC") for s, values in enumerate(more, 1)})
 
 
 def cells_baseline_falls(rows: pd.DataFrame) -> Finding:
@@ -153,14 +158,17 @@ def cells_baseline_falls(rows: pd.DataFrame) -> Finding:
     none, two = (_values(rows, "mcc", "baseline", changes) for changes in (0, 2))
     lead = (_values(rows, "mcc", "tbr", 2) - two).dropna()
     return every(
-        {"falls": significantly_above(none, two, "MCC"), "far below": mean_above(lead, 0.1, "TBR less baseline")}
+        {
+            "baseline falls": significantly_above(none, two, "MCC, S = 0 against S = 2"),
+            "TBR far above at S = 2": mean_above(lead, 0.1, "MCC of TBR minus baseline"),
+        }
     )
 
 
 def unseen_s0_worst(rows: pd.DataFrame) -> Finding:
     """TBR trained with S = 0 has a higher error on unseen cell types than with S = 1 or 2."""
     none, *more = (_values(rows, "unseen_mse", "tbr", changes) for changes in CHANGES_ON_CELLS)
-    return every({f"S = {s}": significantly_above(none, values, "MSE") for s, values in enumerate(more, start=1)})
+    return every({f"S = 0 above S = {s}": significantly_above(none, values, "MSE") for s, values in enumerate(more, 1)})
 
 
 def unseen_baseline_worse(rows: pd.DataFrame) -> Finding:
@@ -168,7 +176,7 @@ def unseen_baseline_worse(rows: pd.DataFrame) -> Finding:
 
     def check(changes: int) -> Finding:
         ours, baseline = (_values(rows, "unseen_mse", method, changes) for method in METHODS)
-        return significantly_above(baseline, ours, "MSE")
+        return significantly_above(baseline, ours, "MSE, baseline against TBR")
 
     return every({f"S = {changes}": check(changes) for changes in CHANGES_ON_CELLS})
 
@@ -182,7 +190,7 @@ def tbr_minimum(rows: pd.DataFrame) -> Finding:
     """TBR's error is lowest where as many latents are learned as there are, for 4, 5 and 6 of them."""
     return every(
         {
-            f"|Z| = {z}": extreme_at(_errors(rows, "tbr", z), z.__eq__, "MSE", "learned", within_spread=True)
+            f"|Z| = {z}": extreme_at(_errors(rows, "tbr", z), z.__eq__, "MSE", _K, within_spread=True)
             for z in NAMED_LATENTS
         }
     )
@@ -190,7 +198,7 @@ def tbr_minimum(rows: pd.DataFrame) -> Finding:
 
 def baseline_minimum(rows: pd.DataFrame) -> Finding:
     """The baseline's error is lowest elsewhere, for every number of latents."""
-    return every({f"|Z| = {z}": extreme_at(_errors(rows, "baseline", z), z.__ne__, "MSE", "learned") for z in LATENTS})
+    return every({f"|Z| = {z}": extreme_at(_errors(rows, "baseline", z), z.__ne__, "MSE", _K) for z in LATENTS})
 
 
 def elevated_below(rows: pd.DataFrame) -> Finding:
@@ -199,9 +207,11 @@ def elevated_below(rows: pd.DataFrame) -> Finding:
     def check(method: str, latents: int) -> Finding:
         errors = _errors(rows, method, latents)
         fewer = range(LEARNED[0], latents)
-        return hardest({f"{k} learned": significantly_above(errors[k], errors[latents], "MSE") for k in fewer})
+        return weakest(
+            {f"{_K} = {k} against {latents}": significantly_above(errors[k], errors[latents], "MSE") for k in fewer}
+        )
 
-    return every({f"{written(method)}, |Z| = {z}": check(method, z) for method in METHODS for z in LATENTS})
+    return every({f"{written(method)} at |Z| = {z}": check(method, z) for method in METHODS for z in LATENTS})
 
 
 def plateau(rows: pd.DataFrame) -> Finding:
@@ -210,14 +220,16 @@ def plateau(rows: pd.DataFrame) -> Finding:
     def check(latents: int) -> Finding:
         errors = _errors(rows, "tbr", latents)
         fall = (errors[latents - 1] - errors[latents]).dropna()
-        falls = mean_above(fall, 0, "last fall of the MSE")
+        falls = mean_above(fall, 0, f"fall of the MSE from {_K} = {latents - 1} to {latents}:")
         if falls.outcome != "holds":
             return falls
-        found = {}
-        for k in range(latents + 1, LEARNED[-1] + 1):
-            share = ((errors[k] - errors[latents]) / fall.mean()).dropna()
-            found[f"{k} learned"] = mean_within(share, 0.1, "change as a share of the last fall")
-        return hardest(found)
+        more = range(latents + 1, LEARNED[-1] + 1)
+        changes = {k: ((errors[k] - errors[latents]) / fall.mean()).dropna() for k in more}
+        absent = [k for k, values in changes.items() if values.empty]
+        if absent:
+            return not_measured(f"MSE at {_K} = {', '.join(map(str, absent))}")
+        most = max(more, key=lambda k: abs(changes[k].mean()))
+        return mean_within(changes[most], 0.1, f"largest change, at {_K} = {most}, as a share of the last fall:")
 
     return every({f"|Z| = {z}": check(z) for z in NAMED_LATENTS})
 
@@ -225,7 +237,7 @@ def plateau(rows: pd.DataFrame) -> Finding:
 def cells_below_simulation(rows: pd.DataFrame, simulation: pd.DataFrame) -> Finding:
     """The MCC of TBR at S = 1 is lower on single cells than in simulation."""
     on_cells, simulated = (_values(of_artefact, "mcc", "tbr", 1) for of_artefact in (rows, simulation))
-    return mean_not_below(simulated, on_cells, "MCC in simulation against on cells:")
+    return mean_not_below(simulated, on_cells, "MCC of TBR in simulation against on cells")
 
 
 def leaves_near_perfect_s1(rows: pd.DataFrame) -> Finding:
@@ -235,15 +247,15 @@ def leaves_near_perfect_s1(rows: pd.DataFrame) -> Finding:
 
 def leaves_entangled_s0(rows: pd.DataFrame) -> Finding:
     """With leaves only TBR is more entangled at S = 0 than at S = 1, and both methods stay below 0.7."""
-    below = {written(m): mean_below(_values(rows, "mcc", m, 0), 0.7, "MCC at S = 0") for m in METHODS}
-    return every({"S = 1 above S = 0": s1_above_s0(rows)} | below)
+    below = {f"{written(m)} at S = 0": mean_below(_values(rows, "mcc", m, 0), 0.7, "MCC") for m in METHODS}
+    return every({"TBR at S = 1 above S = 0": s1_above_s0(rows)} | below)
 
 
 def leaves_same_trends(rows: pd.DataFrame) -> Finding:
     """With leaves only TBR's MCC is above the baseline's from S = 1 on, whose error there is 3 times TBR's."""
     ours, baseline = (_values(rows, "mse", method, 1) for method in METHODS)
     ratio = mean_ratio_above(baseline, ours, 3, "MSE of baseline / TBR")
-    return every({f"S = {s}": _against_baseline(rows, s) for s in CHANGES[1:]} | {"at S = 1": ratio})
+    return every({f"S = {s}": _against_baseline(rows, s) for s in CHANGES[1:]} | {"MSE at S = 1": ratio})
 
 
 def linear_minimal_change(rows: pd.DataFrame, leaves: pd.DataFrame) -> Finding:
@@ -251,7 +263,7 @@ def linear_minimal_change(rows: pd.DataFrame, leaves: pd.DataFrame) -> Finding:
 
     def check(changes: int) -> Finding:
         linear, curved = (_values(of_artefact, "mcc", "tbr", changes) for of_artefact in (rows, leaves))
-        return mean_within((linear - curved).dropna(), 0.1, "difference of MCC")
+        return mean_within((linear - curved).dropna(), 0.1, "MCC of TBR, figure 7 minus figure 6:")
 
     return every({f"S = {s}": check(s) for s in CHANGES})
 
@@ -265,7 +277,7 @@ def bernoulli_robust(rows: pd.DataFrame) -> Finding:
 
     def check(probability: float) -> Finding:
         ours, baseline = (_at_probability(rows, method, probability) for method in METHODS)
-        return significantly_above(ours, baseline, "MCC")
+        return significantly_above(ours, baseline, "MCC, TBR against baseline")
 
     return every({f"pi = {pi:g}": check(pi) for pi in PROBABILITIES[1:5]})
 

@@ -24,6 +24,8 @@ COLOURS = {"tbr": "#1d4ed8", "baseline": "#c2410c"}
 MEMBERS_SHOWN = 5
 """Seeds of a run whose correlations are drawn."""
 ARCS_SHOWN = 60
+LETTERS_PER_INCH = 14
+"""Of a legend's title."""
 
 
 def curves_against_changes(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
@@ -158,10 +160,14 @@ def _legend(figure: Figure, scale: str, convention: Convention, with_paper: bool
     if with_paper:
         handles.append(_hollow_marker())
         names.append(f"{'paper' if scale == 'paper' else 'paper (other scale)'}, where printed")
-    figure.legend(
-        handles, names, title=f"dots: {convention.over}; band: {convention.interval_words}", title_fontsize=8,
-        loc="outside lower center", ncols=columns, fontsize=8.5, frameon=False,
+    title = f"dots: {convention.over}; band: {convention.interval_words}"
+    if len(title) > LETTERS_PER_INCH * figure.get_figwidth():
+        title = title.replace("; ", "\n")
+    legend = figure.legend(
+        handles, names, title=title, title_fontsize=8, loc="outside lower center", ncols=columns, fontsize=8.5,
+        frameon=False,
     )  # fmt: skip
+    legend.get_title().set_multialignment("center")
 
 
 def run_figures(

@@ -1,0 +1,48 @@
+"""What torch and the C library are set to before a process trains: threads, deterministic kernels, kept memory."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+import torch
+
+from sparseid.config.schema import TrainerConfig
+
+TRIM_THRESHOLD, TOP_PAD, MMAP_THRESHOLD = -1, -2, -3
+"""Numbers of the settings in glibc's malloc.h."""
+KEPT = 2**30
+"""Bytes of freed memory that a process keeps."""
+LARGEST = 2**25
+"""Bytes up to which a tensor comes from the memory that is kept; glibc allows no more."""
+
+
+def prepare_runtime(trainer: TrainerConfig) -> None:
+    """Set threads, deterministic kernels and the allocator; called before anything touches a device."""
+    if trainer.threads > 0:
+        torch.set_num_threads(trainer.threads)
+        if trainer.devices > 1:  # else Lightning shares the cores out among the processes
+            os.environ["OMP_NUM_THREADS"] = str(trainer.threads)
+    if trainer.deterministic:
+        # cuBLAS reads this when CUDA starts; without it deterministic matrix products raise
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(trainer.deterministic, warn_only=True)
+    # filling fresh memory finds bugs but costs a pass over every tensor
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    keep_freed_memory()
+
+
+def keep_freed_memory() -> bool:
+    """Let the C library keep the memory of freed tensors for the next ones; return whether it can.
+
+    As it comes, glibc gives large blocks back to the system as soon as they are free, and every step of a training pays
+    for the same pages again: a third of the time of a TBR stack of 20 (``scripts/bench/stack.py``). Other C libraries
+    are left alone.
+    """
+    try:
+        set_option = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):  # no glibc; CDLL(None) is a TypeError on Windows
+        return False
+    settings = {TRIM_THRESHOLD: KEPT, TOP_PAD: LARGEST, MMAP_THRESHOLD: LARGEST}
+    accepted = [set_option(option, size) == 1 for option, size in settings.items()]
+    return all(accepted)
