@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from sparseid.errors import InputError
 from sparseid.papers.artefact import Artefact
+from sparseid.papers.ddl import artefacts as ddl
+from sparseid.papers.ddl import figures as ddl_figures
 from sparseid.papers.regcl import artefacts as regcl
 from sparseid.papers.regcl import figures as regcl_figures
 from sparseid.papers.rows import select
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 PAPERS = ("sparling", "tbr", "regcl", "sparse_vae", "ddl")
 """The folders of ``sparseid.papers`` that are papers, in the order of the report."""
 
-_BUILT = (sparling, tbr, regcl, sparse_vae)
+_BUILT = (sparling, tbr, regcl, sparse_vae, ddl)
 ARTEFACTS: dict[str, Artefact] = {entry.id: entry for paper in _BUILT for entry in paper.ARTEFACTS}
 """Artefact id -> artefact, in the order of the report."""
 
@@ -36,6 +38,7 @@ _FIGURES = {
     "tbr": tbr_figures,
     "regcl": regcl_figures,
     "sparse_vae": sparse_vae_panels,
+    "ddl": ddl_figures,
 }
 """Paper -> the module whose ``run_figures`` draws the pictures of one of its runs."""
 
@@ -62,7 +65,7 @@ def artefact(name: str) -> Artefact:
 
 def run_summary(paper: str, rows: pd.DataFrame) -> Artefact | None:
     """Return what sums up one run with these rows; None if no summary is declared for such a run."""
-    for candidate in (*ARTEFACTS.values(), *regcl.SUMMARIES, *sparse_vae.SUMMARIES):
+    for candidate in (*ARTEFACTS.values(), *regcl.SUMMARIES, *sparse_vae.SUMMARIES, *ddl.SUMMARIES):
         if candidate.summary_of_run and candidate.paper == paper and len(select(rows, candidate.selects)):
             return candidate
     return None

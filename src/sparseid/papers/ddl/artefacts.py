@@ -1,0 +1,68 @@
+"""The synthetic experiments of Diverse Dictionary Learning: tables 4 to 6, figures 4 and 5, and the theory."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from sparseid.papers.artefact import Artefact
+from sparseid.papers.ddl import claims, figures, theory
+
+_of_ddl = partial(Artefact, paper="ddl", checks={**claims.CLAIMS, **theory.CLAIMS})
+_of_mcc = partial(_of_ddl, metrics=("mcc",))
+
+ARTEFACTS = (
+    _of_ddl(
+        id="ddl/fig4",
+        title="Figure 4: R2 between blocks of latents of two groups of observations",
+        selects={"mask": ("groups",), "dim": claims.DIMS, "alpha": (0.0, claims.ALPHA)},
+        cell=("dim", "alpha", "score"),
+        metrics=("r2",),
+        draw=figures.block_r2,
+    ),
+    _of_mcc(
+        id="ddl/fig5",
+        title="Figure 5: MCC for diverse and for dense structures",
+        selects={"method": ("ours",), "dim": claims.DIMS, "structure": ("diverse", "dense")},
+        cell=("dim", "structure", "mask"),
+        draw=figures.mcc_by_structure,
+    ),
+    _of_mcc(
+        id="ddl/table4",
+        title="Table 4: MCC of dependency sparsity and of penalties on Jacobian and Hessian",
+        selects={"method": ("ours", *claims.PENALTIES), "dim": claims.DIMS},
+        cell=("dim", "method"),
+    ),
+    _of_mcc(
+        id="ddl/table5",
+        title="Table 5: MCC with and without noise, and of the dense structure (base)",
+        selects={"dim": claims.DIMS, "structure": ("diverse", "dense")},
+        cell=("dim", "method"),
+        derive=claims.named_as_in_table5,
+    ),
+    _of_mcc(
+        id="ddl/table6",
+        title="Table 6: MCC against the weight of dependency sparsity",
+        selects={"alpha": claims.ALPHAS, "dim": claims.DIMS},
+        cell=("alpha", "dim"),
+        draw=figures.mcc_against_alpha,
+    ),
+    _of_ddl(
+        id="ddl/theory",
+        title="Theory: recovered structures, and latents that depend on each other",
+        selects={"method": ("ours",)},
+        cell=("mask", "rho"),
+        metrics=("mcc", "structure_f1", "structure_shd", "forbidden"),
+    ),
+)
+
+SUMMARIES = (
+    _of_ddl(
+        id="ddl/run",
+        title="Diverse Dictionary Learning, one run",
+        selects={},
+        cell=("dim", "mask", "method", "alpha", "score"),
+        metrics=("mcc", "structure_f1", "structure_shd", "forbidden", "r2", "reconstruction", "jacobian_l1_normalised"),
+        summary_of_run=True,
+    ),
+)
+"""What is printed after a single run."""

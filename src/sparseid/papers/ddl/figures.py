@@ -1,0 +1,190 @@
+"""Figures 4 and 5 and the curve of table 6, drawn from result rows, and the pictures of one run (DDL)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from sparseid.measurements import Key
+from sparseid.papers.ddl.claims import ALPHA, ALPHAS, DIMS, SCORES, mcc
+from sparseid.papers.drawing import FAINT, INK, new_figure, tidy
+from sparseid.papers.names import written
+from sparseid.papers.rows import per_seed, select, values_of
+from sparseid.papers.targets import Target, load_targets
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = {3: "#1d4ed8", 4: "#c2410c", 5: "#0f766e"}
+"""By number of latents."""
+WITH, WITHOUT, PAPER = "#1d4ed8", "#d4a106", "#be185d"
+MASKS = ("circulant2", "lower_triangular", "ones_minus_identity", "random", "dense")
+"""Structures of figure 5, the dense one last."""
+MEMBERS_SHOWN = 4
+POINTS_SHOWN = 1500
+AXIS_OF = {"int": "shared from\nthe rest", "symdiff": "the rest\nfrom shared", "comp_a": "K alone\nfrom V alone",
+           "comp_b": "V alone\nfrom K alone", "ref": "K from\nits own"}  # fmt: skip
+
+
+def block_r2(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw figure 4: R2 of true blocks from learned ones, a panel per number of latents, with and without the penalty.
+
+    Parameters
+    ----------
+    rows
+        Rows of one scale, newest of each cell and seed.
+    targets
+        Not used: the figure has no printed numbers.
+    scale
+        Scale of `rows`; written into the legend.
+    """
+    figure, grid = new_figure(11.5, 3.9, columns=len(DIMS), sharey=True)
+    kinds = {0.0: (WITHOUT, -0.18), ALPHA: (WITH, 0.18)}
+    for axes, dim in zip(grid[0], DIMS, strict=True):
+        tidy(axes)
+        for alpha, (colour, aside) in kinds.items():
+            for place, score in enumerate((*SCORES, "ref")):
+                _point(axes, place + aside, per_seed(rows, "r2", dim=dim, alpha=alpha, score=score), colour)
+        ref = per_seed(rows, "r2", dim=dim, alpha=ALPHA, score="ref")
+        if len(ref):
+            axes.axhline(0.5 * ref.mean(), color=FAINT, linewidth=1, linestyle=":")
+        axes.set_xticks(range(len(AXIS_OF)), list(AXIS_OF.values()), fontsize=7)
+        groups = ", ".join(map(str, values_of(select(rows, {"dim": (dim,)}), "groups")))
+        axes.set_title(f"{dim} latents" + (f", groups {groups}" if groups else ""), fontsize=10, color=INK)
+    grid[0, 0].set_ylabel("R2", fontsize=9)
+    names = {rf"$\alpha$ = {ALPHA:g}, scale={scale}": WITH, r"$\alpha$ = 0": WITHOUT}
+    _legend(figure, names, "small points: seeds; dotted: half of the reference")
+    return figure
+
+
+def mcc_by_structure(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw figure 5: MCC of diverse structures and of the dense one, a panel per number of latents.
+
+    The paper draws the dense structure and diverse ones without saying which.
+
+    Parameters
+    ----------
+    rows, scale
+        As in `block_r2`.
+    targets
+        Not used: the figure has no printed numbers.
+    """
+    figure, grid = new_figure(11.5, 3.7, columns=len(DIMS), sharey=True)
+    for axes, dim in zip(grid[0], DIMS, strict=True):
+        tidy(axes)
+        for place, mask in enumerate(MASKS):
+            _point(axes, place, mcc(rows, dim=dim, mask=mask), WITHOUT if mask == "dense" else WITH)
+        axes.set_xticks(range(len(MASKS)), [written(mask).replace(" ", "\n") for mask in MASKS], fontsize=7)
+        axes.set_title(f"{dim} latents", fontsize=10, color=INK)
+    grid[0, 0].set_ylabel("MCC", fontsize=9)
+    _legend(figure, {f"diverse, scale={scale}": WITH, "dense": WITHOUT}, "small points: seeds")
+    return figure
+
+
+def mcc_against_alpha(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw table 6 as curves: MCC against the weight of the penalty, with the paper's numbers as crosses.
+
+    Parameters
+    ----------
+    rows, scale
+        As in `block_r2`.
+    targets
+        The paper's numbers.
+    """
+    figure, grid = new_figure(7.5, 4.2)
+    axes: Axes = grid[0, 0]
+    tidy(axes)
+    for dim, aside in zip(DIMS, (-0.12, 0.0, 0.12), strict=True):
+        for place, alpha in enumerate(ALPHAS):
+            _point(axes, place + aside, mcc(rows, dim=dim, alpha=alpha), COLOURS[dim])
+        printed = {target.keys["alpha"]: target.value for target in targets if target.keys["dim"] == dim}
+        axes.plot(
+            [place + aside for place, alpha in enumerate(ALPHAS) if alpha in printed],
+            [value for alpha in ALPHAS if (value := printed.get(alpha)) is not None],
+            color=COLOURS[dim], linestyle="", marker="x", markersize=5, alpha=0.8,
+        )  # fmt: skip
+    axes.set_xticks(range(len(ALPHAS)), [f"{alpha:g}" for alpha in ALPHAS])
+    axes.set_xlabel(r"weight of the penalty, $\alpha$", fontsize=9)
+    axes.set_ylabel("MCC", fontsize=9)
+    names = {f"{dim} latents, scale={scale}": colour for dim, colour in COLOURS.items()}
+    _legend(figure, names, "small points: seeds; crosses: the paper's")
+    return figure
+
+
+def _point(axes: Axes, at: float, values: pd.Series, colour: str) -> None:
+    """Draw a cell: its seeds, their mean and its interval."""
+    if values.empty:
+        return
+    summary = load_targets("ddl").convention.summarise_values(values)
+    ends = np.abs(np.array([[summary.low], [summary.high]]) - summary.centre)
+    axes.scatter(np.full(len(values), at), values, s=9, color=colour, alpha=0.35, linewidth=0)
+    axes.errorbar([at], [summary.centre], ends, color=colour, marker="o", markersize=4.5, elinewidth=1.2)
+
+
+def _legend(figure: Figure, names: Mapping[str, str], title: str) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], color=colour, marker="o", markersize=5, linewidth=1.2) for colour in names.values()]
+    spread = load_targets("ddl").convention.interval_words
+    figure.legend(
+        handles, list(names), title=f"bar: {spread}; {title}", title_fontsize=8,
+        loc="outside lower center", ncols=len(names), fontsize=8.5, frameon=False,
+    )  # fmt: skip
+
+
+def run_figures(
+    rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], targets: Sequence[Target], scale: str
+) -> dict[str, Figure]:
+    """Draw the pictures of one run by file name: ``structure`` and ``latents``; nothing without its arrays.
+
+    Parameters
+    ----------
+    rows
+        The run's rows.
+    arrays
+        What the run saved in ``arrays.npz``.
+    targets, scale
+        Not used.
+    """
+    if "dependence" not in arrays:
+        return {}
+    seeds: list[Key] = list(dict.fromkeys(rows["seed"]))
+    return {"structure": structures(arrays, seeds), "latents": latents(arrays)}
+
+
+def structures(arrays: Mapping[str, np.ndarray], seeds: Sequence[Key]) -> Figure:
+    """Draw the true mask and the decoder's mean absolute Jacobian of the first members, latents in their true order."""
+    shown = min(len(arrays["mask"]), MEMBERS_SHOWN)
+    figure, grid = new_figure(2.2 * shown + 1.0, 4.6, rows=2, columns=shown)
+    for member in range(shown):
+        order, learned = arrays["matched"][member], arrays["dependence"][member]
+        found = np.where(order[None] < 0, 0.0, learned[:, np.maximum(order, 0)])
+        for axes, values in zip(grid[:, member], (arrays["mask"][member], np.nan_to_num(found)), strict=True):
+            axes.imshow(values, cmap="Greys", vmin=0, vmax=float(values.max()) or 1.0, aspect="auto")
+            axes.set(xticks=range(values.shape[1]), yticks=range(values.shape[0]))
+            axes.set_xticklabels([f"z{number + 1}" for number in range(values.shape[1])], fontsize=7)
+            axes.set_yticklabels([f"x{number + 1}" for number in range(values.shape[0])], fontsize=7)
+        grid[0, member].set_title(f"seed {seeds[member]}" if member < len(seeds) else "", fontsize=9, color=INK)
+    grid[0, 0].set_ylabel("true", fontsize=9)
+    grid[1, 0].set_ylabel("learned, E|J|", fontsize=9)
+    return figure
+
+
+def latents(arrays: Mapping[str, np.ndarray]) -> Figure:
+    """Draw the first member's learned latents against the true ones, in the order in which they are matched."""
+    order, truth = arrays["matched"][0], arrays["factors"][:POINTS_SHOWN]
+    codes = arrays["codes"][:POINTS_SHOWN, np.maximum(order, 0)]
+    number = truth.shape[1]
+    figure, grid = new_figure(1.7 * number + 0.6, 1.7 * number + 0.4, rows=number, columns=number)
+    for i, line in enumerate(grid):
+        for j, axes in enumerate(line):
+            axes.scatter(truth[:, i], codes[:, j], s=2, color=WITH if i == j else FAINT, alpha=0.3, linewidth=0)
+            axes.set(xticks=[], yticks=[])
+            if i == number - 1:
+                axes.set_xlabel(f"learned {j + 1}", fontsize=8)
+        line[0].set_ylabel(f"z{i + 1}", fontsize=8)
+    return figure

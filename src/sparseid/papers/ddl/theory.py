@@ -1,0 +1,154 @@
+"""The claims of Diverse Dictionary Learning about masks alone: they are computed here, and need no run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+
+from sparseid.data.mlp_mixture.masks import FAMILIES, circulant
+from sparseid.methods.ddl.structure import (
+    Mask,
+    as_mask,
+    atomic_regions,
+    keeps_support,
+    separated_by,
+    structurally_sparse,
+    sufficiently_diverse,
+)
+from sparseid.papers.claims import ClaimCheck, Finding
+
+MASKS = 2080
+"""Random masks that closed form and definition are compared on."""
+LARGEST = 5, 4
+"""Observations and latents of theirs at most."""
+PAIRS = 200
+"""Random masks and matrices T that rule (R) is tried on."""
+DIMS = (3, 4, 5)
+DIVERSE = {
+    "identity": True,
+    "circulant": True,
+    "lower_triangular": True,
+    "ones_minus_identity": True,
+    "dense": False,
+    "dense_minus_edge": False,
+}
+"""Family of masks -> whether it is Sufficiently Diverse."""
+COUNTER_EXAMPLE = ("1100", "1110", "1101", "1000", "0100")
+"""Columns of a mask of five latents that all differ, though Sufficient Diversity fails."""
+VENN = as_mask([[1, 0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 1, 1], [0, 0, 1, 0, 1, 1, 1]])
+"""Three sets of latents with one in each of the seven regions of their diagram."""
+
+
+def by_definition(mask: Mask) -> bool:
+    """Return whether for every latent there is a set of observations with one of the three clauses (Assumption 2)."""
+    read = [set(np.flatnonzero(row).tolist()) for row in mask]
+    numbers = range(len(read))
+    sets = [chosen for size in range(1, len(read) + 1) for chosen in combinations(numbers, size)]
+    found = {frozenset(told) for chosen in sets for told in _told_apart([read[k] for k in chosen])}
+    return all(frozenset([latent]) in found for latent in range(mask.shape[1]))
+
+
+def _told_apart(sets: list[set[int]]) -> Iterator[set[int]]:
+    """Yield what the clauses single out, of the latents that each observation of a set A reads."""
+    yield set.intersection(*sets)
+    for place, one in enumerate(sets):
+        others = [*sets[:place], *sets[place + 1 :]]
+        yield one.difference(*others)
+        if others:
+            yield set.intersection(*others) - one
+
+
+def family(name: str, n: int) -> Mask:
+    """Return the n x n mask of a family; a circulant one has two latents in a row."""
+    return circulant(n, 2) if name == "circulant" else FAMILIES[name](n)
+
+
+def _exact(right: int, total: int, what: str) -> Finding:
+    return Finding("holds" if right == total else "fails", f"{right:,} of {total:,} {what}", float(right))
+
+
+@cache
+def checker() -> Finding:
+    """Closed form and definition agree on random masks."""
+    generator = np.random.default_rng(0)
+    most, latents = LARGEST
+    shapes = [(generator.integers(1, most + 1), generator.integers(1, latents + 1)) for _ in range(MASKS)]
+    masks = [generator.random(shape) < 0.5 for shape in shapes]
+    agree = sum(sufficiently_diverse(mask) == by_definition(mask) for mask in masks)
+    return _exact(agree, MASKS, "random masks give the same answer")
+
+
+@cache
+def families() -> Finding:
+    """The families are Sufficiently Diverse or not as stated, and lower triangular ones not structurally sparse."""
+    right = [sufficiently_diverse(family(name, n)) == diverse for name, diverse in DIVERSE.items() for n in DIMS]
+    right += [not structurally_sparse(family("lower_triangular", n)) for n in DIMS]
+    return _exact(sum(right), len(right), "statements about families of masks are true")
+
+
+@cache
+def columns_not_enough() -> Finding:
+    """The columns of the counter-example differ, and it is not Sufficiently Diverse."""
+    mask = as_mask([[int(entry) for entry in column] for column in COUNTER_EXAMPLE]).T
+    right = [len(set(COUNTER_EXAMPLE)) == mask.shape[1], not sufficiently_diverse(mask)]
+    return _exact(sum(right), len(right), "statements about the counter-example are true")
+
+
+@cache
+def rule_r() -> Finding:
+    """A matrix T of the rule's pattern keeps the support of a Jacobian; one entry more makes it grow."""
+    generator = np.random.default_rng(0)
+    right = total = 0
+    while total < PAIRS:
+        mask = generator.random((5, 4)) < 0.6
+        allowed = keeps_support(mask)
+        forbidden = np.argwhere(~allowed)
+        if not mask.any(axis=0).all() or not len(forbidden):
+            continue
+        jacobian, values = mask * generator.normal(size=mask.shape), generator.normal(size=allowed.shape)
+        kept = jacobian @ (values * allowed) != 0
+        violating = allowed.copy()
+        violating[tuple(forbidden[generator.integers(len(forbidden))])] = True
+        grown = jacobian @ (values * violating) != 0
+        right += bool((kept == mask).all()) and bool((grown & ~mask).any())
+        total += 1
+    return _exact(right, total, "random Jacobians keep their support with T, and grow with a forbidden entry")
+
+
+@cache
+def venn() -> Finding:
+    """Each of the seven regions of three sets is separated from all others by two choices of the sets."""
+    regions = atomic_regions(VENN)
+    separated = 0
+    for (latent,) in regions:
+        others = {other for (other,) in regions} - {latent}
+        choices = [_told(latent, one, two) for one, two in combinations(_choices(), 2)]
+        separated += any(others <= told for told in choices)
+    return _exact(separated, len(regions), "regions of three sets are separated from the rest by two choices")
+
+
+def _choices() -> list[tuple[list[int], list[int]]]:
+    """Return the pairs of sets of observations that can be compared."""
+    groups = [list(chosen) for size in (1, 2) for chosen in combinations(range(len(VENN)), size)]
+    return list(combinations(groups, 2))
+
+
+def _told(latent: int, *choices: tuple[list[int], list[int]]) -> set[int]:
+    """Return the latents that one is told from by some choices of two sets of observations."""
+    found = np.zeros(VENN.shape[1], dtype=bool)
+    for first, second in choices:
+        for pairs in separated_by(VENN, first, second).values():
+            found |= pairs[latent]
+    return set(np.flatnonzero(found).tolist())
+
+
+CLAIMS: dict[str, ClaimCheck] = {
+    "ddl-theory-checker": lambda rows: checker(),
+    "ddl-theory-families": lambda rows: families(),
+    "ddl-theory-columns-not-enough": lambda rows: columns_not_enough(),
+    "ddl-theory-rule-r": lambda rows: rule_r(),
+    "ddl-theory-venn": lambda rows: venn(),
+}
