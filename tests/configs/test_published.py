@@ -7,13 +7,17 @@ from pathlib import Path
 import pytest
 import yaml
 
+import sparseid.papers.ddl
 import sparseid.papers.regcl
 import sparseid.papers.sparling
 import sparseid.papers.sparse_vae
 import sparseid.papers.tbr
 from sparseid.config.choices import dotted_keys
 from sparseid.config.compose import compose
+from sparseid.config.ddl import DDLConfig
+from sparseid.config.identity import run_directory
 from sparseid.config.latent_walk import LatentWalkConfig
+from sparseid.config.mlp_mixture import MLPMixtureConfig
 from sparseid.config.regcl import RegCLConfig
 from sparseid.config.schema import DigitCircleConfig, SparlingConfig, TBRConfig, TreeSimulationConfig
 from sparseid.config.seven_features import SevenFeaturesConfig
@@ -145,3 +149,35 @@ def test_no_setting_of_the_sparse_vae_and_its_seven_features_is_left_out():
     assert leaves - {"method.name", "data.name"} == {key for key in named if not key.startswith("trainer.")}
     entries = [*SPARSE_VAE["settings"].values(), *SPARSE_VAE["sweep"].values(), *SPARSE_VAE["models"]]
     assert all(entry["source"] for entry in entries)
+
+
+DDL = yaml.safe_load((Path(sparseid.papers.ddl.__file__).parent / "published.yaml").read_text())
+
+
+def test_every_cell_of_ddls_table_6_has_the_stated_setting():
+    cells = plan(["experiment=ddl/table6", "scale=paper"]).cells
+    swept = {key: entry["value"] for key, entry in DDL["sweep"].items()}
+    assert [tuple(value_of(cell.run, key) for key in swept) for cell in cells] == list(
+        itertools.product(*swept.values())
+    )
+    for cell in cells:
+        assert cell.run.seeds == DDL["seeds"]["value"]
+        for key, entry in DDL["settings"].items():
+            value = value_of(cell.run, key)
+            assert (value, type(value)) == (entry["value"], type(entry["value"])), key
+
+
+def test_no_setting_of_ddl_and_its_mixtures_is_left_out():
+    keys = {*dotted_keys(DDLConfig, "method."), *dotted_keys(MLPMixtureConfig, "data.")}
+    named = {*DDL["settings"], *DDL["sweep"]}
+    assert keys - {"method.name", "data.name"} == {key for key in named if not key.startswith("trainer.")}
+    assert all(entry["source"] for part in ("settings", "sweep") for entry in DDL[part].values())
+
+
+def test_tables_and_figure_5_share_the_runs_of_table_6():
+    runs = {
+        name: {run_directory(cell.run) for cell in plan([f"experiment=ddl/{name}", "scale=paper"]).cells}
+        for name in ("table4", "table5", "table6", "fig5")
+    }
+    assert all(len(runs["table6"] & runs[name]) == 3 for name in ("table4", "table5", "fig5"))
+    assert len(runs["table5"] & runs["fig5"]) == 6

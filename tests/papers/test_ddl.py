@@ -1,0 +1,181 @@
+"""Diverse Dictionary Learning's artefacts: claims, tables and figures on rows like those of its runs."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from sparseid.data.mlp_mixture.masks import circulant
+from sparseid.masks import as_mask
+from sparseid.papers.ddl import theory
+from sparseid.papers.ddl.claims import ALPHA, ALPHAS, CLAIMS, DIMS, SCORES
+from sparseid.papers.registry import artefact, run_figures, run_summary
+from sparseid.papers.targets import load_targets
+from sparseid.reporting.aggregate import cells
+from sparseid.reporting.collect import newest, rows_frame
+from sparseid.training.rows import Row
+
+BASE = {"run": "r", "paper": "ddl", "scale": "paper", "unit": "", "commit": "a" * 40, "dirty": False}
+BASE |= {"device": "cpu", "written": "2026-05-01T10:00:00+00:00", "recipe": "x", "n": 9}
+PLAIN = {"method": "ours", "alpha": ALPHA, "structure": "diverse", "mask": "circulant2", "noise": 0.0, "rho": 0.0}
+SEEDS = range(3)
+
+
+def frame(values):
+    """Rows of (keys, metric, value) for three seeds, a little different."""
+    made = [
+        Row(keys=PLAIN | keys, seed=seed, metric=metric, value=value + 0.001 * seed, **BASE)
+        for keys, metric, value in values
+        for seed in SEEDS
+    ]
+    return newest(rows_frame(made))
+
+
+def printed(table):
+    """What the paper prints of a table, as (keys, value)."""
+    return [(dict(target.keys), target.value) for target in load_targets("ddl").of(f"ddl/{table}")]
+
+
+def table4():
+    return frame([(keys, "mcc", value) for keys, value in printed("table4")])
+
+
+COLUMNS = {"ours_no_noise": {}, "ours_noise": {"noise": 0.1}, "base": {"structure": "dense", "mask": "dense"}}
+
+
+def table5(**instead):
+    return frame(
+        [
+            ({"dim": keys["dim"], **COLUMNS[keys["method"]]}, "mcc", instead.get(keys["method"], value))
+            for keys, value in printed("table5")
+        ]
+    )
+
+
+def table6():
+    return frame([({**keys, "alpha": float(keys["alpha"])}, "mcc", value) for keys, value in printed("table6")])
+
+
+def figure4(ref=0.95, int_with=0.2, int_without=0.5):
+    made = []
+    for dim, alpha in itertools.product(DIMS, (0.0, ALPHA)):
+        r2 = {**dict.fromkeys(SCORES, 0.05), "int": int_with if alpha else int_without, "ref": ref}
+        made += [({"dim": dim, "alpha": alpha, "score": score, "mask": "groups"}, "r2", v) for score, v in r2.items()]
+    return frame(made)
+
+
+def figure5(dense=0.5):
+    structures = {"circulant2": ("diverse", 0.9), "lower_triangular": ("diverse", 0.7), "dense": ("dense", dense)}
+    return frame(
+        [
+            ({"dim": dim, "mask": mask, "structure": structure}, "mcc", value)
+            for dim, (mask, (structure, value)) in itertools.product(DIMS, structures.items())
+        ]
+    )
+
+
+def outcomes(table, rows):
+    return {name: check(rows).outcome for name, check in CLAIMS.items() if name.startswith(f"ddl-{table}-")}
+
+
+@pytest.mark.parametrize(("table", "rows"), [("table4", table4), ("table5", table5), ("table6", table6)])
+def test_the_claims_hold_on_the_papers_numbers(table, rows):
+    found = outcomes(table, rows())
+    assert len(found) == {"table4": 3, "table5": 2, "table6": 3}[table]
+    assert set(found.values()) == {"holds"}
+
+
+def test_claims_of_tables_fail_where_columns_are_swapped():
+    def swapped(rows, **by):
+        name, (one, other) = next(iter(by.items()))
+        swap = {one: other, other: one}
+        return rows.assign(keys=rows["keys"].map(lambda keys: {**keys, name: swap.get(keys[name], keys[name])}))
+
+    assert set(outcomes("table4", swapped(table4(), method=("ours", "orojar"))).values()) == {"fails"}
+    assert set(outcomes("table5", table5(ours_noise=0.7, base=0.65)).values()) == {"fails"}
+    assert set(outcomes("table6", swapped(table6(), alpha=(0.0, ALPHA))).values()) == {"fails"}
+
+
+def test_claims_of_the_figures_need_their_margins():
+    assert set(outcomes("fig4", figure4()).values()) == {"holds"}
+    assert outcomes("fig4", figure4(int_with=0.48, int_without=0.4)) == {
+        "ddl-fig4-below-ref": "fails",
+        "ddl-fig4-regulariser-helps": "fails",
+    }
+    assert outcomes("fig5", figure5()) == {"ddl-fig5-only-diverse-identified": "holds"}
+    assert outcomes("fig5", figure5(dense=0.75)) == {"ddl-fig5-only-diverse-identified": "fails"}  # the mean is 0.8
+
+
+def test_claims_of_the_theory_read_their_cells():
+    keys = {"dim": 3, "m": 6}
+    groups = {**keys, "mask": "groups", "groups": "12-23"}
+    rows = frame(
+        [
+            (keys, "structure_f1", 0.95),
+            ({**keys, "m": 3}, "structure_f1", 0.1),
+            (groups, "mcc", 0.9),
+            ({**groups, "rho": 0.8}, "mcc", 0.6),
+        ]
+    )
+    assert outcomes("theory", rows) == {"ddl-theory-structure": "holds", "ddl-theory-dependence-breaks": "holds"}
+
+
+def test_without_rows_nothing_is_decided():
+    for name, check in CLAIMS.items():
+        assert (check(frame([])).outcome, check(frame([])).measured) == ("undecided", False), name
+
+
+@pytest.mark.parametrize("name", theory.CLAIMS)
+def test_what_the_theory_says_of_masks_is_computed_and_holds(name):
+    found = theory.CLAIMS[name](frame([]))
+    assert found.outcome == "holds"
+    assert found.measured
+
+
+def test_sufficient_diversity_by_its_definition():
+    assert theory.by_definition(circulant(4, 2))
+    assert theory.by_definition(as_mask(np.tril(np.ones((4, 4), int))))
+    assert not theory.by_definition(np.ones((3, 3), dtype=bool))
+    assert theory.by_definition(as_mask([[1]]))
+
+
+def test_table_5_has_the_papers_columns_and_table_6_its_cells():
+    for name, rows, count in (("ddl/table5", table5(), 9), ("ddl/table6", table6(), 18), ("ddl/table4", table4(), 9)):
+        made = [cell for cell in cells(artefact(name), rows, "paper") if cell.ours is not None]
+        assert len(made) == count
+        assert all(cell.verdict.word == "agrees" for cell in made), name
+
+
+def test_figures_show_a_point_per_cell():
+    shown = {
+        "ddl/fig4": (figure4(), 3 * 2 * 5),
+        "ddl/fig5": (figure5(), 3 * 3),
+        "ddl/table6": (table6(), 3 * len(ALPHAS)),
+    }
+    for name, (rows, count) in shown.items():
+        figure = artefact(name).figure(rows, lambda run: {}, "paper")
+        assert sum(len(axes.containers) for axes in figure.axes) == count, name
+        assert artefact(name).figure(frame([]), lambda run: {}, "paper") is None or artefact(name).targets
+
+
+def test_a_run_draws_structures_in_the_true_order_and_its_latents():
+    mask = circulant(3, 2).astype(float)
+    order = [2, 0, 1]
+    codes = np.random.default_rng(0).normal(size=(50, 3))
+    arrays = {
+        "mask": np.stack([mask, mask]),
+        "dependence": np.stack([mask[:, np.argsort(order)]] * 2),
+        "transition": np.zeros((2, 3, 3)),
+        "matched": np.array([order, order]),
+        "codes": codes,
+        "factors": codes[:, order],
+    }
+    rows = frame([({"dim": 3}, "mcc", 0.9)])
+    figures = run_figures("ddl", rows, arrays, "small")
+    assert set(figures) == {"structure", "latents"}
+    true, learned = (figures["structure"].axes[place].images[0].get_array() for place in (0, 2))
+    np.testing.assert_array_equal(true, learned)
+    points = figures["latents"].axes[0].collections[0].get_offsets()
+    np.testing.assert_array_equal(points[:, 0], points[:, 1])
+    assert run_figures("ddl", rows, {}, "small") == {}
+    assert run_summary("ddl", rows).id == "ddl/run"
