@@ -227,3 +227,19 @@ def test_keys_of_single_cells_say_which_cells_they_are_unless_they_are_the_paper
     assert run_name(run).startswith("gtex-tbr-S2-z_choice3-held_out1-semi_synthetic-seeds0to2-")
     published = compose([*cells, "scale=paper"])
     assert cell_keys(published) == {key: value for key, value in held_out.items() if key != "held_out"}
+
+
+@pytest.mark.parametrize(
+    ("data", "trained", "name"),
+    [
+        ("zeisel", True, "vsc"),
+        ("zeisel", False, "vsc_untrained_inputs"),
+        ("seven_features", False, "vsc"),
+        ("seven_features", True, "vsc_trained_inputs"),
+    ],
+)
+def test_the_recipe_published_for_the_data_has_the_plain_name(data, trained, name):
+    preset = {"zeisel": "fig4", "seven_features": "fig3"}[data]
+    settings = ["hydra.mode=RUN", "scale=smoke", "method.model=vsc", f"method.vsc.train_pseudo_inputs={trained}"]
+    rho = ["data.rho=0.0"] if data == "seven_features" else []
+    assert cell_keys(compose([f"experiment=sparse_vae/{preset}", *settings, *rho]))["method"] == name

@@ -3,6 +3,8 @@ from importlib.resources import files
 import pytest
 
 from sparseid.errors import InputError
+from sparseid.papers.ddl import claims as ddl
+from sparseid.papers.ddl import theory as ddl_theory
 from sparseid.papers.regcl import claims as regcl
 from sparseid.papers.regcl import statistics as regcl_statistics
 from sparseid.papers.registry import ARTEFACTS, PAPERS, artefact, not_built
@@ -76,6 +78,7 @@ def test_every_claim_of_a_declared_artefact_has_a_check_and_no_check_is_orphaned
     assert stated == {
         *(*sparling.CLAIMS, *tbr.CLAIMS, *regcl.CLAIMS, *regcl_statistics.CLAIMS),
         *(*sparse_vae.CLAIMS, *sparse_vae_features.CLAIMS),
+        *(*ddl.CLAIMS, *ddl_theory.CLAIMS),
     }
 
 

@@ -82,7 +82,7 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
         joint = cfg.method.estimator == "joint"
         keys["method"] = cfg.method.variant if joint else f"{cfg.method.variant}_{cfg.method.estimator}"
     elif isinstance(cfg.method, SparseVAEConfig):
-        keys |= _sparse_vae_keys(cfg.method)
+        keys |= _sparse_vae_keys(cfg.method, on_cells=isinstance(cfg.data, ZeiselConfig))
     elif isinstance(cfg.method, DDLConfig):
         keys |= _ddl_keys(cfg.method)
     else:
@@ -110,11 +110,13 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
     return keys
 
 
-def _sparse_vae_keys(method: SparseVAEConfig) -> dict[str, str | int | float]:
-    """Return the method's row key; a recipe that is not the published one is part of its name."""
+def _sparse_vae_keys(method: SparseVAEConfig, on_cells: bool) -> dict[str, str | int | float]:
+    """Return the method's row key; a recipe that is not the one published for the data is part of its name."""
     beta = {"beta": method.beta} if method.model == "vae" and method.beta != 1 else {}
     recipe = {
         "original": method.model == "vsc" and method.vsc.variant == "original",
+        "trained_inputs": method.model == "vsc" and method.vsc.train_pseudo_inputs and not on_cells,
+        "untrained_inputs": method.model == "vsc" and on_cells and not method.vsc.train_pseudo_inputs,
         "kl_sum": method.kl_reduction == "sum" and method.model in ("sparse_vae", "vae"),
         "paper_prior": method.model == "sparse_vae" and method.prior.laplace_normaliser == "paper",
         "warm_up": method.model == "sparse_vae" and method.prior.warm_up > 0,

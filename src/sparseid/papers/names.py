@@ -38,6 +38,7 @@ _WRITTEN = {
     "vae": "VAE",
     "beta_vae": "\N{GREEK SMALL LETTER BETA}-VAE",
     "vsc": "VSC",
+    "vsc_untrained_inputs": "VSC, pseudo-inputs as drawn",
     "oi_vae": "OI-VAE",
     "factorvae": "FactorVAE",
     "encdiff": "EncDiff",

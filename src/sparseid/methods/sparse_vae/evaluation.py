@@ -164,16 +164,17 @@ def _of_member(evaluated: Evaluated, member: int) -> Iterator[tuple[str, float, 
 def arrays_of(evaluated: Evaluated) -> dict[str, NDArray]:
     """Return what pictures and topics are made from.
 
-    The loadings of all members; `codes` of the test samples of the first one, with their true `factors`, or their
-    `labels` and places in the `plane`, where there are any; `feature_names`.
+    The loadings of all members; `codes` of the test samples of the first one that has not diverged, with their true
+    `factors`, or their `labels` and places in the `plane`, where there are any; `feature_names`.
     """
-    arrays: dict[str, NDArray] = {**evaluated.loadings, "codes": evaluated.codes[0]}
+    shown = int(np.isfinite(evaluated.codes).all(axis=(1, 2)).argmax())
+    arrays: dict[str, NDArray] = {**evaluated.loadings, "codes": evaluated.codes[shown]}
     if evaluated.labels is not None:
         arrays["labels"] = np.asarray(evaluated.labels, dtype=np.str_)
     if evaluated.planes is not None:
-        arrays["plane"] = evaluated.planes[0]
+        arrays["plane"] = evaluated.planes[shown]
     if evaluated.truth is not None:
-        arrays["factors"] = evaluated.truth[1][0]
+        arrays["factors"] = evaluated.truth[1][shown]
     if evaluated.feature_names is not None:
         arrays["feature_names"] = np.asarray(evaluated.feature_names, dtype=np.str_)
     return arrays

@@ -20,7 +20,9 @@ METHODS = ("sparse_vae", "vae", "beta_vae", "vsc")
 WARM_UP = "sparse_vae_warm_up"
 """The published recipe with the prior left out at first."""
 SHIFTS = ("high", "medium", "low")
-ON_CELLS = ("sparse_vae", "vae", "vsc", "oi_vae", "nmf")
+UNTRAINED = "vsc_untrained_inputs"
+"""VSC with the pseudo-inputs as they were drawn, beside the published recipe for cells, which may diverge."""
+ON_CELLS = ("sparse_vae", "vae", "vsc", UNTRAINED, "oi_vae", "nmf")
 """Methods on the cells of the mouse cortex."""
 STUCK = "stuck"
 STUCK_ABOVE = 2.0
