@@ -227,7 +227,7 @@ def test_an_encoder_without_gradient_is_refused(method, constant):
     with pytest.raises(InputError, match="feature_ablation"):
         attribution_map(Detached(), torch.ones(4, 3), method)
     ablated = attribution_map(Detached(), torch.ones(4, 3), "feature_ablation")
-    np.testing.assert_allclose(ablated, layer.weight.detach().abs(), rtol=1e-5)
+    np.testing.assert_allclose(ablated, layer.weight.detach().abs(), rtol=1e-5, atol=1e-6)  # a difference of outputs
 
 
 def test_unknown_names_and_wrong_shapes_are_refused():
