@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Protocol, cast
 
 import numpy as np
@@ -51,121 +52,53 @@ class Method(Protocol):
         """Return what to test after training, in order; `folder` is the run's."""
 
 
+def _data(place: str) -> Callable[[RunConfig], pl.LightningDataModule]:
+    """Return what builds the data module of a stack, written ``folder.file:Class`` below ``sparseid.data``."""
+
+    def build(cfg: RunConfig) -> pl.LightningDataModule:
+        made: pl.LightningDataModule = resolve_name(f"sparseid.data.{place}")(
+            cfg.data, member_seeds(cfg), cfg.trainer.batch_size
+        )
+        return made
+
+    return build
+
+
 def _digit_circle(cfg: RunConfig) -> pl.LightningDataModule:
     from sparseid.data.digit_circle.datamodule import DigitCircleData
 
     return DigitCircleData.from_config(cfg)
 
 
-def _sparling(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
-    from sparseid.methods.sparling.module import SparlingModule
+def _method(place: str) -> Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]:
+    """Return what builds a method, written ``folder.file:Class`` below ``sparseid.methods``."""
 
-    return SparlingModule.from_config(cfg, data)
+    def build(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
+        made: pl.LightningModule = resolve_name(f"sparseid.methods.{place}").from_config(cfg, data)
+        return made
 
-
-def _tree_simulation(cfg: RunConfig) -> pl.LightningDataModule:
-    from sparseid.data.tree_simulation.datamodule import TreeSimulationData
-
-    return TreeSimulationData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
-
-
-def _gtex(cfg: RunConfig) -> pl.LightningDataModule:
-    from sparseid.data.gtex.datamodule import GtexData
-
-    return GtexData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
-
-
-def _latent_walk(cfg: RunConfig) -> pl.LightningDataModule:
-    from sparseid.data.latent_walk.datamodule import LatentWalkData
-
-    return LatentWalkData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
-
-
-def _arrays(cfg: RunConfig) -> pl.LightningDataModule:
-    from sparseid.data.arrays.datamodule import ArraysData
-
-    return ArraysData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
-
-
-def _tbr(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
-    from sparseid.methods.tbr.module import TBRModule
-
-    return TBRModule.from_config(cfg, data)
-
-
-def _regcl(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
-    from sparseid.methods.regcl.module import RegCLModule
-
-    return RegCLModule.from_config(cfg, data)
-
-
-def _seven_features(cfg: RunConfig) -> pl.LightningDataModule:
-    from sparseid.data.seven_features.datamodule import SevenFeaturesData
-
-    return SevenFeaturesData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
-
-
-def _mlp_mixture(cfg: RunConfig) -> pl.LightningDataModule:
-    from sparseid.data.mlp_mixture.datamodule import MLPMixtureData
-
-    return MLPMixtureData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
-
-
-def _movielens(cfg: RunConfig) -> pl.LightningDataModule:
-    from sparseid.data.movielens.datamodule import MovielensData
-
-    return MovielensData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
-
-
-def _peerread(cfg: RunConfig) -> pl.LightningDataModule:
-    from sparseid.data.peerread.datamodule import PeerreadData
-
-    return PeerreadData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
-
-
-def _peerread_shift(cfg: RunConfig) -> pl.LightningDataModule:
-    from sparseid.data.peerread_shift.datamodule import PeerreadShiftData
-
-    return PeerreadShiftData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
-
-
-def _zeisel(cfg: RunConfig) -> pl.LightningDataModule:
-    from sparseid.data.zeisel.datamodule import ZeiselData
-
-    return ZeiselData(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
-
-
-def _sparse_vae(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
-    from sparseid.methods.sparse_vae.module import SparseVAEModule
-
-    return SparseVAEModule.from_config(cfg, data)
-
-
-def _ddl(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
-    from sparseid.methods.ddl.module import DDLModule
-
-    return DDLModule.from_config(cfg, data)
+    return build
 
 
 DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {
-    "arrays": _arrays,
+    "arrays": _data("arrays.datamodule:ArraysData"),
     "digit_circle": _digit_circle,
-    "gtex": _gtex,
-    "latent_walk": _latent_walk,
-    "mlp_mixture": _mlp_mixture,
-    "movielens": _movielens,
-    "peerread": _peerread,
-    "peerread_shift": _peerread_shift,
-    "seven_features": _seven_features,
-    "tree_simulation": _tree_simulation,
-    "zeisel": _zeisel,
+    "gtex": _data("gtex.datamodule:GtexData"),
+    "latent_walk": _data("latent_walk.datamodule:LatentWalkData"),
+    "mlp_mixture": _data("mlp_mixture.datamodule:MLPMixtureData"),
+    "movielens": _data("movielens.datamodule:MovielensData"),
+    "peerread": _data("peerread.datamodule:PeerreadData"),
+    "peerread_shift": _data("peerread_shift.datamodule:PeerreadShiftData"),
+    "seven_features": _data("seven_features.datamodule:SevenFeaturesData"),
+    "tree_simulation": _data("tree_simulation.datamodule:TreeSimulationData"),
+    "zeisel": _data("zeisel.datamodule:ZeiselData"),
 }
 METHODS: dict[str, Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]] = {
-    "ddl": _ddl,
-    "regcl": _regcl,
-    "sparling": _sparling,
-    "sparse_vae": _sparse_vae,
-    "tbr": _tbr,
+    "ddl": _method("ddl.module:DDLModule"),
+    "regcl": _method("regcl.module:RegCLModule"),
+    "sparling": _method("sparling.module:SparlingModule"),
+    "sparse_vae": _method("sparse_vae.module:SparseVAEModule"),
+    "tbr": _method("tbr.module:TBRModule"),
 }
 
 
