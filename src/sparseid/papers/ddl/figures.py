@@ -10,7 +10,7 @@ import pandas as pd
 
 from sparseid.measurements import Key
 from sparseid.papers.ddl.claims import ALPHA, ALPHAS, DIMS, SCORES, mcc
-from sparseid.papers.drawing import FAINT, INK, new_figure, tidy
+from sparseid.papers.drawing import FAINT, INK, legend_below, new_figure, tidy
 from sparseid.papers.names import written
 from sparseid.papers.rows import per_seed, select, values_of
 from sparseid.papers.targets import Target, load_targets
@@ -130,10 +130,7 @@ def _legend(figure: Figure, names: Mapping[str, str], title: str) -> None:
 
     handles = [Line2D([], [], color=colour, marker="o", markersize=5, linewidth=1.2) for colour in names.values()]
     spread = load_targets("ddl").convention.interval_words
-    figure.legend(
-        handles, list(names), title=f"bar: {spread}; {title}", title_fontsize=8,
-        loc="outside lower center", ncols=len(names), fontsize=8.5, frameon=False,
-    )  # fmt: skip
+    legend_below(figure, handles, list(names), f"bar: {spread}; {title}")
 
 
 def run_figures(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sparseid.papers.drawing import INK, new_figure, tidy
+from sparseid.papers.drawing import INK, legend_below, new_figure, tidy
 from sparseid.papers.names import written
 from sparseid.papers.regcl.claims import ATTRIBUTIONS, LATENTS, REGCL, REGULARISATIONS, cell
 from sparseid.papers.rows import values_of
@@ -51,10 +51,7 @@ def auc_against_latents(rows: pd.DataFrame, targets: Sequence[Target], scale: st
     handles = [_line("black", 2.5), *(_line(COLOURS[name], 1.5) for name in ATTRIBUTIONS)]
     names = [f"RegCL, scale={scale}", *(written(name) for name in ATTRIBUTIONS)]
     spread = load_targets("regcl").convention.interval_words
-    figure.legend(
-        handles, names, title=f"points: data sets; bar: {spread} of their mean", title_fontsize=8,
-        loc="outside lower center", ncols=4, fontsize=8.5, frameon=False,
-    )  # fmt: skip
+    legend_below(figure, handles, names, f"points: data sets; bar: {spread} of their mean", columns=4)
     return figure
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sparseid.papers.drawing import FAINT, INK, METRIC_COLOURS, new_figure, tidy
+from sparseid.papers.drawing import FAINT, INK, METRIC_COLOURS, legend_below, new_figure, tidy
 from sparseid.papers.names import EXPLAINED, written
 from sparseid.papers.rows import per_seed, values_of
 from sparseid.papers.sparling import pictures
@@ -57,7 +57,7 @@ def motif_error_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) 
     handles = [_patch(FAINT, filled=True), _patch(FAINT, filled=False)]
     spread = load_targets("sparling").convention.interval_words
     labels = [f"ours, scale={scale} (dots: seeds; whiskers: {spread})", _paper_label(scale)]
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=8.5, frameon=False)
+    legend_below(figure, handles, labels)
     return figure
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sparseid.papers.drawing import FAINT, INK, new_figure, tidy
+from sparseid.papers.drawing import FAINT, INK, legend_below, new_figure, tidy
 from sparseid.papers.names import written
 from sparseid.papers.rows import values_of
 from sparseid.papers.sparse_vae.cells import METHODS, STUCK_ABOVE, WARM_UP, values
@@ -83,10 +83,7 @@ def boxes_against_correlation(rows: pd.DataFrame, targets: Sequence[Target], sca
     names = [written(name) + (" (2)" if name == "beta_vae" else "") for name in DRAWN]
     title = f"scale={scale}; boxes: quartiles over data sets; n/m: data sets with an MSE above {STUCK_ABOVE:g}"
     title += "\ndotted: variance of the noise, the lowest MSE possible"
-    figure.legend(
-        handles, names, title=title, title_fontsize=8, loc="outside lower center",
-        ncols=len(DRAWN) if len(correlations) > 3 else 3, fontsize=8.5, frameon=False,
-    )  # fmt: skip
+    legend_below(figure, handles, names, title, columns=len(DRAWN) if len(correlations) > 3 else 3)
     return figure
 
 

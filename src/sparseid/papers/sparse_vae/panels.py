@@ -10,7 +10,7 @@ import pandas as pd
 
 from sparseid.metrics.topics import top_features
 from sparseid.papers.artefact import Arrays
-from sparseid.papers.drawing import CHANNEL_COLOURS, INK, new_figure
+from sparseid.papers.drawing import CHANNEL_COLOURS, INK, legend_below, new_figure
 from sparseid.papers.names import written
 from sparseid.papers.rows import select
 from sparseid.papers.sparse_vae.cells import ON_CELLS
@@ -150,10 +150,7 @@ def _planes(found: Mapping[str, tuple[np.ndarray, np.ndarray]], title: str) -> F
     for axes in grid.flat[len(found) :]:
         axes.set_axis_off()
     handles = [_dot(colours.get(name, INK)) for name in classes]
-    figure.legend(
-        handles, classes, title=title or None, title_fontsize=8, loc="outside lower center", ncols=min(4, len(classes)),
-        fontsize=8, frameon=False,
-    )  # fmt: skip
+    legend_below(figure, handles, classes, title, columns=min(4, len(classes)))
     return figure
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sparseid.papers.convention import Convention
-from sparseid.papers.drawing import FAINT, INK, new_figure, tidy
+from sparseid.papers.drawing import FAINT, INK, legend_below, new_figure, tidy
 from sparseid.papers.names import written
 from sparseid.papers.rows import per_replicate, select, values_of
 from sparseid.papers.targets import Target, load_targets
@@ -24,8 +24,6 @@ COLOURS = {"tbr": "#1d4ed8", "baseline": "#c2410c"}
 MEMBERS_SHOWN = 5
 """Seeds of a run whose correlations are drawn."""
 ARCS_SHOWN = 60
-LETTERS_PER_INCH = 14
-"""Of a legend's title."""
 
 
 def curves_against_changes(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
@@ -160,14 +158,7 @@ def _legend(figure: Figure, scale: str, convention: Convention, with_paper: bool
     if with_paper:
         handles.append(_hollow_marker())
         names.append(f"{'paper' if scale == 'paper' else 'paper (other scale)'}, where printed")
-    title = f"dots: {convention.over}; band: {convention.interval_words}"
-    if len(title) > LETTERS_PER_INCH * figure.get_figwidth():
-        title = title.replace("; ", "\n")
-    legend = figure.legend(
-        handles, names, title=title, title_fontsize=8, loc="outside lower center", ncols=columns, fontsize=8.5,
-        frameon=False,
-    )  # fmt: skip
-    legend.get_title().set_multialignment("center")
+    legend_below(figure, handles, names, f"dots: {convention.over}; band: {convention.interval_words}", columns)
 
 
 def run_figures(
