@@ -17,7 +17,7 @@ from sparseid.launching.reproduce import Commands, Request, Stopped, in_order, r
 def run(name, state="planned", seconds=60.0, folder=None):
     left = UNKNOWN if seconds is None else Estimate(seconds)
     left = NOTHING_LEFT if state in ("done", "measured", "diverged") else left
-    return PlannedRun(name, folder, state, "why", ("toy", "smoke"), "", False, "", left)
+    return PlannedRun(name, folder, state, "why", "", False, "", left)
 
 
 def artefact(name, *runs, problem=""):
