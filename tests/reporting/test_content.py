@@ -6,7 +6,9 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 
@@ -32,6 +34,13 @@ KEPT = Content(
     verdicts={"agrees": 2, "missing": 1},
     older_commits=["b" * 40],
 )
+
+
+@pytest.fixture(autouse=True)
+def stored(tmp_path, monkeypatch):
+    """Give each test a store of its own."""
+    monkeypatch.setattr(sections, "store", lambda scale: tmp_path / "store" / scale)
+    return tmp_path / "store"
 
 
 @pytest.fixture
@@ -76,7 +85,7 @@ def _write(collection, report, artefact="sparling/fig4", scale="small"):
     return write_artefact(ARTEFACTS[artefact], collection, report, scale)
 
 
-def test_a_report_from_what_is_kept_is_the_one_from_nothing(tmp_path, run, drawn):
+def test_a_report_from_what_is_kept_is_the_one_from_nothing(tmp_path, run, drawn, stored):
     for seed in range(2):
         run(seed)
     build_report(tmp_path)
@@ -93,6 +102,7 @@ def test_a_report_from_what_is_kept_is_the_one_from_nothing(tmp_path, run, drawn
     assert drawn == []
     assert _files(tmp_path) == first
     shutil.rmtree(tmp_path / "report")
+    shutil.rmtree(stored)
     build_report(tmp_path)
     assert sorted(drawn) == figures
     assert _files(tmp_path) == first
@@ -108,6 +118,39 @@ def test_a_further_run_draws_again_what_reads_it(tmp_path, run, drawn):
     assert sorted(drawn) == ["small/sparling-fig3", "small/sparling-fig4"]
 
 
+def test_another_folder_draws_nothing_again(tmp_path, run, drawn):
+    run(0)
+    build_report(tmp_path)
+    other = tmp_path / "other"
+    shutil.copytree(tmp_path / "small", other / "small")
+    with_arrays = [f"small/{name.replace('/', '-')}" for name, entry in ARTEFACTS.items() if entry.draw_arrays]
+    drawn.clear()
+    build_report(other)
+    assert drawn == with_arrays  # what is not in their rows may be another
+    again = _files(other)
+    assert {path for path in _files(tmp_path) if path.parts[0] == "report"} == set(again)
+    drawn.clear()
+    build_report(other)
+    assert drawn == []
+
+
+@pytest.mark.parametrize("spoil", [Path.unlink, lambda path: path.write_text("half")])
+def test_a_store_with_a_file_that_is_not_whole_is_not_used(tmp_path, sparling_rows, drawn, stored, spoil):
+    collection = _collection(sparling_rows(0))
+    section = _write(collection, tmp_path / "one")
+    spoil(stored / "small" / "sparling-fig4.png")
+    assert _write(collection, tmp_path / "two") == replace(section, figure=ANY)
+    assert len(drawn) == 2
+    assert _write(collection, tmp_path / "three") == replace(section, figure=ANY)
+    assert len(drawn) == 2
+
+
+def test_a_store_that_cannot_be_written_is_done_without(tmp_path, sparling_rows, drawn, stored):
+    stored.write_text("a file in its place")
+    _write(_collection(sparling_rows(0)), tmp_path / "one")
+    assert len(drawn) == 1
+
+
 def test_without_rows_and_printed_numbers_there_is_no_picture(tmp_path, run, drawn):
     figure = tmp_path / "small" / "regcl-fig2.png"  # the paper prints none of its numbers
     figure.parent.mkdir(parents=True)
@@ -118,13 +161,14 @@ def test_without_rows_and_printed_numbers_there_is_no_picture(tmp_path, run, dra
 
 
 @pytest.mark.parametrize("kind", ["md", "tex", "png", "svg"])
-def test_a_file_that_is_gone_or_altered_is_made_again(tmp_path, sparling_rows, drawn, kind):
+def test_a_file_that_is_gone_or_altered_is_made_again(tmp_path, sparling_rows, drawn, stored, kind):
     collection = _collection(sparling_rows(0))
     section = _write(collection, tmp_path)
     path = tmp_path / "small" / f"sparling-fig4.{kind}"
     whole = path.read_bytes()
     for spoil in (path.unlink, lambda: path.write_bytes(whole[:-1])):
         spoil()
+        shutil.rmtree(stored)
         assert _write(collection, tmp_path) == section
         assert path.read_bytes() == whole
     assert len(drawn) == 3

@@ -1,4 +1,8 @@
-"""What a section of the report shows of an artefact's rows, kept beside its files for the next report."""
+"""What a section of the report shows of an artefact's rows, kept beside its files for the next report.
+
+A copy of it stands in the data folder, so that the first report on another folder of runs draws nothing again that is
+made of rows kept in git.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from sparseid.data.places import digest
-from sparseid.files import write_text
+from sparseid.data.places import data_folder, digest
+from sparseid.files import replace_file, write_text
 from sparseid.papers.claims import ClaimResult, Finding
 from sparseid.papers.fingerprint import fingerprint, of_code
 from sparseid.reporting.tables import Line
@@ -76,6 +80,47 @@ def read_content(kept: Path, inputs: str, files: Sequence[Path]) -> Content | No
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
+
+
+def store(scale: str) -> Path:
+    """Return the folder of the copies for all reports of this project: of each artefact and scale the last one made."""
+    return data_folder() / "cache" / "report" / scale
+
+
+def recall_content(folder: Path, kept: Path, inputs: str, files: Sequence[Path]) -> Content | None:
+    """Return what a store has of the same inputs, and copy its files; None if it has nothing usable.
+
+    Parameters
+    ----------
+    folder
+        The store.
+    kept, inputs, files
+        As of :func:`read_content`: where the copies go.
+    """
+    stored = [folder / path.name for path in files]
+    if read_content(folder / kept.name, inputs, stored) is None:
+        return None
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        _copy([*stored, folder / kept.name], [*files, kept])
+    except OSError:  # gone meanwhile
+        return None
+    return read_content(kept, inputs, files)  # None if another report has written to the store between two files
+
+
+def remember_content(folder: Path, kept: Path, files: Sequence[Path]) -> None:
+    """Copy a kept content and its files to a store; where that cannot be, it costs the next report time only."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _copy([*files, kept], [folder / path.name for path in (*files, kept)])
+    except OSError:
+        pass
+
+
+def _copy(sources: Sequence[Path], targets: Sequence[Path]) -> None:
+    for source, target in zip(sources, targets, strict=True):
+        whole = source.read_bytes()
+        replace_file(target, lambda file, whole=whole: file.write(whole))  # type: ignore[misc]
 
 
 def keep_content(kept: Path, inputs: str, files: Sequence[Path], content: Content) -> None:

@@ -17,7 +17,15 @@ from sparseid.papers.presets import of_preset, preset_runs
 from sparseid.papers.targets import PaperTargets, Statement
 from sparseid.reporting.aggregate import cells
 from sparseid.reporting.collect import Collection
-from sparseid.reporting.content import Content, keep_content, made_from, read_content
+from sparseid.reporting.content import (
+    Content,
+    keep_content,
+    made_from,
+    read_content,
+    recall_content,
+    remember_content,
+    store,
+)
 from sparseid.reporting.figures import save_figure
 from sparseid.reporting.pictures import Picture, picture
 from sparseid.reporting.tables import caption, latex, lines, markdown, metric_text, paper_text
@@ -127,10 +135,16 @@ def write_artefact(artefact: Artefact, collection: Collection, report: Path, sca
     drawn = artefact.drawn(rows)
     files = [folder / f"{name}.{kind}" for kind in ("md", "tex", *(("png", "svg") if drawn else ()))]
     inputs = made_from(artefact.id, scale, [rows, *map(rows_of, artefact.compared_with)])
-    content = read_content(folder / f".{name}.json", inputs, files)
+    kept = folder / f".{name}.json"
+    shared = store(scale) if artefact.draw_arrays is None else None  # a picture of arrays depends on more than rows
+    content = read_content(kept, inputs, files)
+    if content is None and shared is not None:
+        content = recall_content(shared, kept, inputs, files)
     if content is None:
         content = _make(artefact, rows_of, collection.arrays(scale), files, scale)
-        keep_content(folder / f".{name}.json", inputs, files, content)
+        keep_content(kept, inputs, files, content)
+        if shared is not None:
+            remember_content(shared, kept, files)
     expected = preset_runs(artefact.id, scale)
     return Section(
         artefact=artefact,
