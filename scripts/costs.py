@@ -95,9 +95,12 @@ def measure(cfg: RunConfig, warm_up: int, steps: int, items: int) -> Cost:
         device = trainer.strategy.root_device
         period, most_items = data.train_dataloader().length, module.most_test_items
 
-        batches, batch_items = validation_set(data)
-        trainer.limit_val_batches = slice_of = min(max(items // batch_items, 1), batches)
-        validate = seconds(lambda: trainer.validate(module, datamodule=data, verbose=False), device)
+        validate = 0.0
+        if validated(data):
+            batches, batch_items = validation_set(data)
+            trainer.limit_val_batches = slice_of = min(max(items // batch_items, 1), batches)
+            part = seconds(lambda: trainer.validate(module, datamodule=data, verbose=False), device)
+            validate = part * batches / slice_of
         data.test_items = items
         test = seconds(lambda: trainer.test(module, datamodule=data, verbose=False), device)
     made_with = environment.describe(cfg.seed, str(device))
@@ -108,7 +111,7 @@ def measure(cfg: RunConfig, warm_up: int, steps: int, items: int) -> Cost:
         device=torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
         world_size=trainer.world_size,
         keys=cell_keys(cfg),
-        step_s=round(step_s + validate * batches / slice_of / period, 6),
+        step_s=round(step_s + validate / period, 6),
         test_s=round(test * most_items / items, 3),
         made_with={
             "timed": f"{steps} steps, fastest of {BLOCKS} blocks; {items} test items, faster of two times",
@@ -129,6 +132,11 @@ def per_step(ends: list[float], warm_up: int) -> float:
     size = max((len(timed) - 1) // BLOCKS, 1)
     starts = range(0, len(timed) - size, size)
     return min((timed[start + size] - timed[start]) / size for start in starts)
+
+
+def validated(data: Any) -> bool:
+    """Whether trainings on the data are validated."""
+    return type(data).val_dataloader is not pl.LightningDataModule.val_dataloader
 
 
 def validation_set(data: Any) -> tuple[int, int]:

@@ -35,6 +35,16 @@ def test_smoke_scale_is_measured(tmp_path):
     assert list(tmp_path.iterdir()) == [file]
 
 
+def test_a_method_without_validation_is_measured(tmp_path):
+    file = tmp_path / "costs.json"
+    options = ["--experiment", "ddl/table6", "--scale", "smoke", "--steps", "5", "--items", "32", "--costs", str(file)]
+    done = subprocess.run([sys.executable, SCRIPT, *options, "trainer=cpu"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (cost,) = read_costs(file)
+    assert 0 < cost.step_s < 60
+    assert cost.keys["dim"] == 3
+
+
 def test_mistake_is_refused(tmp_path):
     done = subprocess.run([sys.executable, SCRIPT, "trainer.max_sample=3"], capture_output=True, text=True)
     assert done.returncode == 2
