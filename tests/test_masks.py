@@ -127,3 +127,12 @@ def test_a_file_that_is_no_mask_is_refused_with_the_line(tmp_path, text, says):
 def test_an_absent_file_is_said_to_be_absent(tmp_path):
     with pytest.raises(InputError, match="No such file"):
         read_mask(tmp_path / "mask.csv")
+
+
+@pytest.mark.parametrize("text", ["1;1;0\n0;1;1\n", "1 1 0\n0 1 1\n", "1.0,0.0\n0.0,1.0\n"])
+def test_another_separator_is_no_line_of_names(tmp_path, text):
+    path = tmp_path / "mask.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match="with commas between them") as refused:
+        read_mask(path)
+    assert "names" not in str(refused.value)

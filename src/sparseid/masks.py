@@ -17,7 +17,7 @@ from sparseid.errors import InputError
 
 Mask = NDArray[np.bool_]
 
-LAYOUT = "one line per observation, one entry per latent, 1 where the observation reads the latent and 0 elsewhere"
+LAYOUT = "one line per observation, an entry per latent with commas between them: 1 where it reads the latent, else 0"
 
 
 class Evidence(NamedTuple):
@@ -82,7 +82,8 @@ def read_mask(path: Path) -> Mask:
     for place, (number, entries) in enumerate(rows):
         if wrong := [entry for entry in entries if entry not in ("0", "1")]:
             header = place == 0 and len(rows) > 1 and not {"0", "1"} & set(entries)
-            hint = "is it a line of names? A mask has none: delete it" if header else f"write {LAYOUT}"
+            names = any(letter.isalpha() for letter in "".join(entries))  # else another separator, or 1.0 for 1
+            hint = "is it a line of names? A mask has none: delete it" if header and names else f"write {LAYOUT}"
             raise InputError(f"{path}, line {number}: {wrong[0]!r} is neither 0 nor 1; {hint}")
         if len(entries) != len(rows[0][1]):
             text = f"{len(entries)} entries where line {rows[0][0]} has {len(rows[0][1])}"

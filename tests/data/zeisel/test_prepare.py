@@ -137,6 +137,7 @@ def test_files_in_another_form_are_refused(write, tmp_path):
     for name, text, said in (
         ("cut", whole[:-30], "counts per gene|whole number per cell"),
         ("words", whole.replace("Gene3\t0\t", "Gene3\t0\tmany"), "whole number per cell"),
+        ("fractions", whole.replace("Gene3\t0\t", "Gene3\t0\t1.5"), "cell 1 has fractions"),
         ("negative", whole.replace("Gene15\t0\t1", "Gene15\t0\t-1"), "none negative"),
         ("longer", whole.replace("Gene7\t1\t", "Gene7\t1\t5\t"), "whole number per cell"),
         ("no genes", whole[: whole.index("Gene0")], "whole number per cell|counts per gene"),

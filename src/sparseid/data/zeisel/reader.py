@@ -95,7 +95,10 @@ def read_original(path: Path) -> Cells:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # lines longer than others
             table = pd.read_csv(path, sep="\t", skiprows=genes_from, header=None, encoding="latin-1", na_filter=False)
-        counts = table.iloc[:, 2:].to_numpy(np.int32)
+        values = table.iloc[:, 2:]
+        if broken := [place for place, kind in enumerate(values.dtypes) if kind.kind == "f"]:
+            raise ValueError(f"cell {broken[0] + 1} has fractions; molecules are counted, not normalised")
+        counts = values.to_numpy(np.int32)
     except (ValueError, OverflowError, Warning) as error:
         text = f"{path}: a line of a gene is not its name, a number and a whole number per cell ({error})"
         raise InputError(f"{text}. Is the file whole?", KEYS) from error
