@@ -45,6 +45,8 @@ def test_files_are_told_of(settings, write):
         ({"movies": 1}, "data.movies"),
         ({"min_positives": 0}, "data.min_positives"),
         ({"min_rating": float("nan")}, "data.min_rating"),
+        ({"min_rating": 6.0}, "data.min_rating"),
+        ({"movies": 10**6}, "data.movies"),
         ({"fold": 2}, "data.fold"),
         ({"fold": -1}, "data.fold"),
     ],

@@ -147,6 +147,15 @@ def test_files_in_another_form_are_refused(write, tmp_path):
         assert "Is the file whole?" in refused(tmp_path / name)
 
 
+def test_a_class_that_is_too_rare_to_be_predicted_is_refused(write, tmp_path):
+    lines = write().read_text().splitlines()
+    place = next(number for number, line in enumerate(lines) if CLASS in line)
+    *others, _ = lines[place].split("\t")
+    lines[place] = "\t".join([*others, "solo"])
+    (tmp_path / "rare").write_text("\n".join(lines) + "\n")
+    assert "class 'solo' has 1 of" in refused(tmp_path / "rare")
+
+
 def test_a_missing_file_says_how_to_get_it(tmp_path):
     message = refused("")
     assert f"{tmp_path}/data/zeisel/expression_mRNA_17-Aug-2014.txt is not there" in message

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["absent_files", "faults", "placed_files"]
 
+HIGHEST = 5.0
+"""Rating of GroupLens, and of those that are made."""
+
 Fault = tuple[tuple[str, ...], str]
 """Dotted keys that clash, and why, with what to do."""
 
@@ -37,6 +40,11 @@ def faults(config: MovielensConfig) -> Iterator[Fault]:
     ):
         if not least <= number < math.inf:
             yield (f"data.{name}",), f"data.{name} must be at least {least}"
+    if config.min_rating > HIGHEST:
+        yield ("data.min_rating",), f"data.min_rating must be at most {HIGHEST:g}: no rating is higher"
+    if config.source == MADE and config.movies > config.made.movies:
+        text = f"data.movies={config.movies} films cannot be kept of data.made.movies={config.made.movies}: lower it"
+        yield ("data.movies", "data.made.movies"), text
     if not 0 <= config.fold < config.folds:
         yield ("data.fold", "data.folds"), f"data.fold must be between 0 and {config.folds - 1}, one of data.folds"
 

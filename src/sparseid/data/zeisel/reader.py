@@ -26,6 +26,8 @@ MOST_HEADER_LINES = 30
 """Among the first lines, so many at most, the classes are looked for."""
 
 KEYS = ("data.path", "data.source")
+FEWEST_CELLS = 5
+"""Of a class: accuracy is cross-validated in five parts (`metrics.classification`)."""
 
 
 class Cells(NamedTuple):
@@ -84,7 +86,8 @@ def read_original(path: Path) -> Cells:
     Raises
     ------
     InputError
-        If it is not there, has no line of classes, or a gene has not one whole number per cell.
+        If it is not there, has no line of classes, a gene has not one whole number per cell, or a class has too few
+        cells.
     """
     if reason := unusable(path):
         raise InputError(f"{path} {reason}\n  make data DATASETS=zeisel\n  downloads it.\n{by_hand()}", KEYS)
@@ -105,6 +108,11 @@ def read_original(path: Path) -> Cells:
     if counts.shape[1] != len(classes) or counts.size == 0 or counts.min() < 0:
         text = f"{path}: {counts.shape[1]} counts per gene for {len(classes)} cells, none negative, are needed"
         raise InputError(f"{text}. Is the file whole?", KEYS)
+    names, cells = np.unique(classes, return_counts=True)
+    if len(names) < 2 or cells.min() < FEWEST_CELLS:
+        rare = f"class '{names[cells.argmin()]}' has {cells.min()} of {cells.sum()} cells"
+        text = f"{path}: {rare}; to predict them, two classes or more of at least {FEWEST_CELLS} cells each are needed"
+        raise InputError(f"{text}: leave rare ones out", KEYS)
     return Cells(counts, table[0].to_numpy(np.str_), classes)
 
 
