@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 INK = "#22272e"
 FAINT = "#8b949e"
@@ -31,6 +32,13 @@ def new_figure(width: float, height: float, rows: int = 1, columns: int = 1, **s
 
     figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
     return figure, figure.subplots(rows, columns, squeeze=False, **subplots)
+
+
+def legend_line(colour: str, width: float) -> Line2D:
+    """Return what stands for a curve in a legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=colour, linewidth=width)
 
 
 def legend_below(

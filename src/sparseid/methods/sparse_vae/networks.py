@@ -9,10 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from sparseid.stacking.layers import StackedLinear
+from sparseid.stacking.noise import DRAWN_AT_ONCE
 from sparseid.streams import Streams
-
-DRAWN_AT_ONCE = 2**16
-"""Numbers of a member that are drawn at a time, for many steps: no step waits for a generator."""
 
 
 class Posterior(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sparseid.papers.drawing import INK, legend_below, new_figure, tidy
+from sparseid.papers.drawing import INK, legend_below, legend_line, new_figure, tidy
 from sparseid.papers.names import written
 from sparseid.papers.regcl.claims import ATTRIBUTIONS, LATENTS, REGCL, REGULARISATIONS, cell
 from sparseid.papers.rows import values_of
@@ -48,7 +48,7 @@ def auc_against_latents(rows: pd.DataFrame, targets: Sequence[Target], scale: st
         axes.set_xlabel("latents", fontsize=9)
         axes.set_xticks(latents)
     grid[0, 0].set_ylabel("AUC, % (chance: 50)", fontsize=9)
-    handles = [_line("black", 2.5), *(_line(COLOURS[name], 1.5) for name in ATTRIBUTIONS)]
+    handles = [legend_line("black", 2.5), *(legend_line(COLOURS[name], 1.5) for name in ATTRIBUTIONS)]
     names = [f"RegCL, scale={scale}", *(written(name) for name in ATTRIBUTIONS)]
     spread = load_targets("regcl").convention.interval_words
     legend_below(figure, handles, names, f"points: data sets; bar: {spread} of their mean", columns=4)
@@ -127,9 +127,3 @@ def _curve(
     )
     for at, values in zip(places, measured.values(), strict=True):
         axes.scatter(np.full(len(values), at), values, s=9, color=colour, alpha=0.35, linewidth=0)
-
-
-def _line(colour: str, width: float):  # type: ignore[no-untyped-def]
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], color=colour, linewidth=width)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sparseid.papers.drawing import FAINT, INK, METRIC_COLOURS, legend_below, new_figure, tidy
+from sparseid.papers.drawing import FAINT, INK, METRIC_COLOURS, legend_below, legend_line, new_figure, tidy
 from sparseid.papers.names import EXPLAINED, written
 from sparseid.papers.rows import per_seed, values_of
 from sparseid.papers.sparling import pictures
@@ -94,11 +94,11 @@ def errors_against_density(rows: pd.DataFrame, targets: Sequence[Target], scale:
         line[0].set_ylabel(f"{written(domain)}{where}\nerror, %", fontsize=9)
     figure.supxlabel("density, multiples of the last one (falls to the right)", fontsize=9)
     if rows["seed"].nunique() > 1:
-        handles = [_line(FAINT, 0.8), _line(INK, 2.2), _hollow_marker()]
+        handles = [legend_line(FAINT, 0.8), legend_line(INK, 2.2), _hollow_marker()]
         spread = load_targets("sparling").convention.interval_words
         labels = [f"seeds, scale={scale}", f"their mean with {spread}", _paper_label(scale)]
     else:
-        handles, labels = [_line(INK, 2.2), _hollow_marker()], [f"one seed, scale={scale}", _paper_label(scale)]
+        handles, labels = [legend_line(INK, 2.2), _hollow_marker()], [f"one seed, scale={scale}", _paper_label(scale)]
     figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8.5, frameon=False)
     return figure
 
@@ -192,12 +192,6 @@ def _patch(colour: str, filled: bool) -> Patch:
     from matplotlib.patches import Patch
 
     return Patch(facecolor=colour if filled else "white", edgecolor=colour, hatch=None if filled else "////")
-
-
-def _line(colour: str, width: float) -> Line2D:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], color=colour, linewidth=width)
 
 
 def _hollow_marker() -> Line2D:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sparseid.papers.convention import Convention
-from sparseid.papers.drawing import FAINT, INK, legend_below, new_figure, tidy
+from sparseid.papers.drawing import FAINT, INK, legend_below, legend_line, new_figure, tidy
 from sparseid.papers.names import written
 from sparseid.papers.rows import per_replicate, select, values_of
 from sparseid.papers.targets import Target, load_targets
@@ -153,7 +153,7 @@ def _curves(
 
 
 def _legend(figure: Figure, scale: str, convention: Convention, with_paper: bool, columns: int) -> None:
-    handles = [_line(COLOURS[method]) for method in METHODS]
+    handles = [legend_line(COLOURS[method], 2) for method in METHODS]
     names = [f"{written(method)}, scale={scale}" for method in METHODS]
     if with_paper:
         handles.append(_hollow_marker())
@@ -258,12 +258,6 @@ def _paper_points(
             if target.interval:
                 axes.vlines(x, *target.interval, color=COLOURS[method], linewidth=1.2)
             axes.scatter(x, target.value, s=26, facecolor="white", edgecolor=COLOURS[method], zorder=3)
-
-
-def _line(colour: str):  # type: ignore[no-untyped-def]
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], color=colour, linewidth=2)
 
 
 def _hollow_marker():  # type: ignore[no-untyped-def]
