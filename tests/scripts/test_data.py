@@ -97,9 +97,11 @@ def test_a_checkout_of_peerread_is_looked_at(tmp_path):
 def test_the_cells_of_zeisel_that_are_there_are_read(tmp_path):
     place = tmp_path / "zeisel" / "expression_mRNA_17-Aug-2014.txt"
     place.parent.mkdir()
-    place.write_text("\tlevel1class\tmicroglia\tinterneurons\n\t\t\t\nGene1\t1\t5\t0\nGene2\t1\t2\t7\n")
+    kinds = ["microglia"] * 5 + ["interneurons"] * 6
+    lines = [["", "level1class", *kinds], [""] * 13, ["Gene1", "1", *"50123040567"], ["Gene2", "1", *"27000310245"]]
+    place.write_text("".join("\t".join(line) + "\n" for line in lines))
     done = run("zeisel", SPARSEID_DATA=str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert "2 genes, 2 cells: interneurons 1, microglia 1" in done.stdout
+    assert "2 genes, 11 cells: interneurons 6, microglia 5" in done.stdout
     place.write_text("not it")
     assert run("zeisel", SPARSEID_DATA=str(tmp_path)).returncode == 2
