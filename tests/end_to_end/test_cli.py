@@ -11,6 +11,7 @@ import pytest
 
 from sparseid.config.identity import run_directory, run_name
 from sparseid.errors import InputError
+from sparseid.launching import launch
 from sparseid.launching.main import main
 from sparseid.training.errors import RunError
 from sparseid.training.rows import write_rows
@@ -157,6 +158,25 @@ def test_figure_runs_its_seeds_and_then_its_report(calls):
     assert seeds(calls) == [0, 1]
     assert calls.artefacts == [("sparling/fig3", Path("outputs"), "smoke")]
     assert all(cfg.experiment == "sparling/fig3" for cfg in calls.executed)
+
+
+def test_the_end_of_a_sweep_says_once_what_its_runs_remarked(calls, capfd, monkeypatch):
+    def execute(cfg):
+        folder = RunFolder(run_directory(cfg))
+        folder.path.mkdir(parents=True)
+        for text in ("NOT COMPARABLE with the paper: other data", f"seed {cfg.seed} diverged"):
+            folder.remark(text)
+            folder.remark(text)  # by a second start of the same run
+        assert len(folder.remarks) == 2
+        return folder.path
+
+    monkeypatch.setattr(sys.modules["sparseid.training.run"], "execute", execute)
+    monkeypatch.setattr(launch, "MOST_REMARKS", 2)
+    assert main([SMOKE, FIGURE, HERE]) == 0
+    end = capfd.readouterr().out.splitlines()[-3:]
+    assert end[0] == "all of 2 runs: NOT COMPARABLE with the paper: other data"
+    assert end[1] == "1 of 2 runs: seed 0 diverged"
+    assert end[2] == "and 1 more: remarks.json in the folders of the runs"
 
 
 @pytest.mark.parametrize(

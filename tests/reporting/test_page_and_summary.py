@@ -68,7 +68,7 @@ def test_a_finished_sweep_shows_seeds_claims_and_what_is_not_there(finished, cap
     said = capsys.readouterr().out
     assert "undecided  As the density falls, FPE falls." in said
     assert "2.10 [2.00, 2.20]" in said
-    assert f"diverged: {finished / 'small' / 'sparling' / 'bad'} loss <NaN>" in said
+    assert "diverged" not in said  # by another command, whose end said so; the report lists it
     assert "not used: " in said
     assert (finished / "report" / "small" / "sparling-fig4.svg").is_file()
     with pytest.raises(InputError):
@@ -93,6 +93,10 @@ def test_a_sweep_with_other_settings_shows_its_own_runs_and_compares_nothing(
     assert "with other settings than the preset's" in said
     assert "not comparable" in said
     assert not {"agrees", "differs", "missing"} & set(said.split())
+    kept = tmp_path / "report" / "paper" / "sparling-fig3-other-settings.md"
+    assert f"Table:   {kept}" in said.splitlines()
+    assert "not comparable" in kept.read_text()
+    assert "with other settings than the preset's: DigitCircle, Sparling MT" in kept.read_text()
 
 
 def test_a_cell_of_a_sweep_leaves_the_report_alone(tmp_path, sparling_rows, capsys):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +22,10 @@ from sparseid.config.origin import Origins
 from sparseid.config.sweep import Plan
 from sparseid.config.validate import absent
 from sparseid.launching.cell import DONE, FAILED, Outcome, run_cell
+from sparseid.training.run_folder import RunFolder
+
+MOST_REMARKS = 12
+"""Remarks of runs that the end of a sweep shows; one text that many runs remark counts once."""
 
 
 class Task:
@@ -89,12 +94,22 @@ def summarise(planned: Plan, outcomes: Sequence[Outcome]) -> int:
         print("make report shows what has finished; the same command attaches to these runs or makes what is missing")
     elif planned.swept:
         _finish_sweep(planned)
+        _say_remarks(outcomes)
     if failed and planned.swept:
         print(f"{len(failed)} of {len(outcomes)} runs failed; the same command runs them again:", file=sys.stderr)
         for outcome in failed:
             print(f"  {outcome.name}: {outcome.message}\n    {outcome.folder / 'log.txt'}", file=sys.stderr)
         return FAILED
     return max((outcome.code for outcome in outcomes), default=DONE)
+
+
+def _say_remarks(outcomes: Sequence[Outcome]) -> None:
+    """Say what the runs of a sweep remarked, which is otherwise in their logs alone; each text once."""
+    remarks = Counter(text for outcome in outcomes for text in RunFolder(outcome.folder).remarks)
+    for text, runs in remarks.most_common(MOST_REMARKS):
+        print(f"{'all' if runs == len(outcomes) else runs} of {len(outcomes)} runs: {text}")
+    if len(remarks) > MOST_REMARKS:
+        print(f"and {len(remarks) - MOST_REMARKS} more: remarks.json in the folders of the runs")
 
 
 def _finish_sweep(planned: Plan) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,9 +13,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from sparseid.files import remove_leftovers
+from sparseid.files import remove_leftovers, write_text
+from sparseid.measurements import Key
 from sparseid.papers.claims import ClaimResult
-from sparseid.papers.names import written
+from sparseid.papers.names import written, written_cell
 from sparseid.papers.presets import of_preset, preset_recipes
 from sparseid.papers.registry import artefact, run_figures, run_summary
 from sparseid.papers.rows import per_seed, values_of
@@ -22,7 +24,8 @@ from sparseid.reporting.aggregate import cells
 from sparseid.reporting.collect import RESULT, collect, newest, read_arrays, rows_frame
 from sparseid.reporting.figures import save_figure
 from sparseid.reporting.page import build_report
-from sparseid.reporting.tables import HEADER, LEGEND, OLDER_CODE, Line, caption, lines, number
+from sparseid.reporting.sections import file_name
+from sparseid.reporting.tables import HEADER, LEGEND, OLDER_CODE, Line, caption, lines, markdown, number
 from sparseid.reporting.verdicts import Verdict
 from sparseid.training.rows import read_rows
 
@@ -75,8 +78,8 @@ def finish_run(folder: Path, page: bool = True) -> None:
 def finish_artefact(artefact_id: str, outputs: Path, scale: str, asked: frozenset[str] = frozenset()) -> None:
     """Print an artefact's table over seeds and its claims after a sweep; bring the report and its figure up to date.
 
-    Where the sweep had other settings than the artefact's preset (other data), the table is of its runs and compares
-    nothing; the report has only what the preset asks for.
+    Where the sweep had other settings than the artefact's preset (other data), the table is of its runs, compares
+    nothing and is kept as ``<artefact>-other-settings.md``; the report has only what the preset asks for.
 
     Parameters
     ----------
@@ -102,20 +105,37 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str, asked: frozense
     others = bool(asked - preset_recipes(chosen.id, scale))
     if others:
         rows = collection.rows[(collection.rows["scale"] == scale) & collection.rows["recipe"].isin(asked)]
-        title = f"{title}: with other settings than the preset's"
-    console = _console()
     made = cells(chosen, rows, scale)
     if others:
         made = [replace(cell, verdict=Verdict("not comparable")) for cell in made if cell.ours is not None]
-    _print_table(console, caption(title, scale, chosen.convention), lines(made, chosen.convention))
+        title = _title_of_others(chosen.title, [cell.keys for cell in made])
+    heading, table = caption(title, scale, chosen.convention), lines(made, chosen.convention)
+    console = _console()
+    _print_table(console, heading, table)
     _print_claims(console, chosen.check_claims(lambda name: rows if name == chosen.id else rows_of(name), scale))
-    for run in collection.runs:
-        if (run.paper, run.scale) == (chosen.paper, scale) and run.state not in ("done", "unreadable"):
-            _say(console, f"{run.state}: {run.path} {run.message}".rstrip())
-    for problem in collection.problems:
+    for problem in collection.of_paper(chosen.paper).problems:
         _say(console, f"not used: {problem}")
     page = build_report(outputs, collection=collection)  # of all papers, so after what was asked for
+    if others:
+        kept = page.parent / scale / f"{file_name(chosen.id)}-other-settings.md"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_text(kept, markdown(table, heading))
+        _say(console, f"Table:   {kept}")
     _print_end(console, scale, page.parent / scale, page)
+
+
+def _title_of_others(title: str, keys: Sequence[Mapping[str, Key]]) -> str:
+    """Return the title of runs that are not the preset's: without its remarks on its data, with what all cells share.
+
+    Examples
+    --------
+    >>> _title_of_others("Table 1 (below scale=paper: made)", [{"domain": "movielens", "method": "vae"}])
+    "Table 1 with other settings than the preset's: MovieLens, vae"
+    """
+    first, *others = keys or [{}]
+    shared = {name: value for name, value in first.items() if all(cell.get(name) == value for cell in others)}
+    text = f"{title.partition(' (')[0]} with other settings than the preset's"
+    return f"{text}: {written_cell(shared)}" if shared else text
 
 
 def _console() -> Console:

@@ -53,9 +53,9 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
     if not helper:
         made_with = record_start(cfg, folder, trainer, checkpoint, getattr(data, "files", {}))
         for remark in getattr(data, "remarks", ()):
-            folder.say(remark)
+            folder.remark(remark)
         if note := getattr(data, "note", ""):
-            folder.say(f"NOT COMPARABLE with the paper: {note}")
+            folder.remark(f"NOT COMPARABLE with the paper: {note}")
         preemption.check()
 
     # the noise of another process must be another one: it falls on other items of the same batch
@@ -72,9 +72,9 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
         test(tester, module, data, evaluation)
         rows += make_rows(cfg, cast(Method, module), evaluation, made_with)
         for remark in getattr(module, "remarks", ()):
-            folder.say(remark)
+            folder.remark(remark)
     if lost := [seed for seed in cfg.seeds if all(row.value is None for row in rows if row.seed == seed)]:
-        folder.say(
+        folder.remark(
             f"nothing could be measured of seed {', '.join(map(str, lost))}: it has diverged, the others have not"
         )
     arrays = cast(Method, module).arrays

@@ -22,6 +22,7 @@ from sparseid.training.rows import read_rows
 
 STATES = ("planned", "running", "done", "failed", "preempted", "diverged")
 """States of a run; ``outputs/README.md`` says what each means."""
+REMARKS = "remarks.json"
 
 
 def now() -> str:
@@ -182,6 +183,12 @@ class RunFolder:
         print(message, flush=True)
         self.log(message)
 
+    def remark(self, message: str) -> None:
+        """Say what a reader of the run's numbers should know, and keep it for the end of a sweep."""
+        self.say(message)
+        if message not in (earlier := self.remarks):
+            write_json(self.path / REMARKS, [*earlier, message])
+
     def log(self, message: str) -> None:
         """Append to ``log.txt``; a log that cannot be written stops nothing."""
         with contextlib.suppress(OSError), (self.path / "log.txt").open("a", encoding="utf-8") as file:
@@ -196,6 +203,15 @@ class RunFolder:
         except (OSError, ValueError):
             return None
         return status if isinstance(status, dict) else None
+
+    @property
+    def remarks(self) -> list[str]:
+        """What was remarked (:meth:`remark`) since the run was begun, each text once."""
+        try:
+            remarks = json.loads((self.path / REMARKS).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return []
+        return [str(remark) for remark in remarks] if isinstance(remarks, list) else []
 
     @property
     def state(self) -> str:
