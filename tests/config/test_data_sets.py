@@ -6,6 +6,7 @@ import sys
 import pytest
 from omegaconf import OmegaConf
 
+from sparseid.config import data_sets
 from sparseid.config.identity import cell_keys, run_hash, run_name
 from sparseid.config.schema import GROUPS, RunConfig, TrainerConfig
 from sparseid.config.validate import absent, problems
@@ -52,6 +53,20 @@ def test_what_the_yaml_says_can_be_run_without_any_file(name):
 )
 def test_a_data_set_is_asked_what_it_cannot_be(name, changes, key):
     assert [problem.keys[0] for problem in problems(run(name, **changes))] == [key]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "meant"),
+    [
+        ("movielens", {"source": "ml25m"}, "ml-25m"),
+        ("zeisel", {"source": "orginal"}, "original"),
+        ("peerread", {"corpus.source": "foldre"}, "folder"),
+        ("mlp_mixture", {"latents": 3, "mask": "circulent"}, "circulant"),
+    ],
+)
+def test_a_mistyped_choice_is_answered_with_the_nearest(name, changes, meant):
+    (problem,) = data_sets.faults(settings("data", name, **changes))
+    assert problem[1].endswith(f"did you mean: {meant}")
 
 
 @pytest.mark.parametrize(

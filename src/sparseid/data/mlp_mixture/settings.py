@@ -12,6 +12,7 @@ import numpy as np
 from sparseid.data.mlp_mixture.masks import NAMED, is_file, mask_of
 from sparseid.errors import InputError
 from sparseid.masks import Mask, latent_names, observation_names, regions, sufficiently_diverse, why_not_injective
+from sparseid.spelling import unlisted
 
 if TYPE_CHECKING:
     from sparseid.config.mlp_mixture import MLPMixtureConfig
@@ -77,16 +78,15 @@ def remarks(config: MLPMixtureConfig, mask: Mask) -> Iterator[str]:
 
 
 def _choices(config: MLPMixtureConfig) -> Iterator[Fault]:
-    if config.mask not in NAMED and not is_file(config.mask):
-        text = f"data.mask must be {', '.join(NAMED)} or the path of a csv file"
+    if not is_file(config.mask) and (text := unlisted("data.mask", config.mask, (*NAMED, "the path of a csv file"))):
         yield ("data.mask",), text
     for name, allowed in (
         ("latent_distribution", ("normal", "laplace", "uniform")),
         ("activation", ("leaky_relu", "smooth_leaky")),
         ("injective", ("check", "dominant")),
     ):
-        if getattr(config, name) not in allowed:
-            yield (f"data.{name}",), f"data.{name} must be {' or '.join(allowed)}"
+        if text := unlisted(f"data.{name}", getattr(config, name), allowed):
+            yield (f"data.{name}",), text
 
 
 def _numbers(config: MLPMixtureConfig) -> Iterator[Fault]:
