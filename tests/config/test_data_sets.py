@@ -74,13 +74,13 @@ def test_a_mistyped_choice_is_answered_with_the_nearest(name, changes, meant):
     [
         ("seven_features", {"rho": 0.4}, {"domain": "sevenfeatures", "rho": 0.4}),
         ("movielens", {"fold": 2}, {"dataset": "movielens", "fold": 2, "source": "latent_factors"}),
-        ("movielens", {"source": "ml-25m"}, {"dataset": "movielens", "fold": 0}),
+        ("movielens", {"source": "ml-25m"}, {"dataset": "movielens", "fold": 0, "source": "ml-25m"}),
         ("peerread", {}, {"dataset": "peerread", "fold": 0, "source": "scitldr"}),
-        ("peerread", {"corpus.source": "folder"}, {"dataset": "peerread", "fold": 0}),
+        ("peerread", {"corpus.source": "folder"}, {"dataset": "peerread", "fold": 0, "source": "folder"}),
         (
             "peerread_shift",
             {"sigma_shift": 3.0, "corpus.source": "folder"},
-            {"domain": "peerreadshift", "shift": "low", "sigma_shift": 3.0},
+            {"domain": "peerreadshift", "shift": "low", "sigma_shift": 3.0, "source": "folder"},
         ),
         (
             "peerread_shift",
@@ -88,10 +88,10 @@ def test_a_mistyped_choice_is_answered_with_the_nearest(name, changes, meant):
             {"domain": "peerreadshift", "shift": "other", "sigma_shift": 2.0, "source": "scitldr"},
         ),
         ("zeisel", {}, {"domain": "zeisel", "source": "sample"}),
-        ("zeisel", {"source": "original"}, {"domain": "zeisel"}),
+        ("zeisel", {"source": "original"}, {"domain": "zeisel", "source": "original"}),
     ],
 )
-def test_rows_have_the_keys_of_the_tables_and_say_what_is_not_the_papers(name, changes, keys):
+def test_rows_have_the_keys_of_the_tables_and_say_what_was_read(name, changes, keys):
     found = cell_keys(run(name, **changes))
     assert {key: value for key, value in found.items() if key != "method"} == keys
 
