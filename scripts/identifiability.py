@@ -9,9 +9,9 @@ observation depends on the latent. Three observations of three latents, each of 
 
 Every latent is answered for: identified by itself (up to an invertible function of its own), or as part of a block of
 latents that may be mixed, or not at all; and by which observations. It is also said what holds no longer if latents
-depend on each other. Training makes use of it with data.mask=FILE, as in
+depend on each other. Training makes use of it with data.mask=FILE, each line an observation, as in
 
-    python run.py experiment=ddl/theory data.mask=mask.csv data.latents=3
+    python run.py experiment=ddl/theory variants=[] data.mask=mask.csv data.latents=3 data.injective=dominant
 
 Warnings name what makes theorems inapplicable (a latent that nothing reads, more latents than observations that read
 them). Exit status: 0; 2 if the file is no mask.

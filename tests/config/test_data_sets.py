@@ -6,6 +6,7 @@ import sys
 import pytest
 from omegaconf import OmegaConf
 
+from sparseid.config import data_sets
 from sparseid.config.identity import cell_keys, run_hash, run_name
 from sparseid.config.schema import GROUPS, RunConfig, TrainerConfig
 from sparseid.config.validate import absent, problems
@@ -55,17 +56,31 @@ def test_a_data_set_is_asked_what_it_cannot_be(name, changes, key):
 
 
 @pytest.mark.parametrize(
+    ("name", "changes", "meant"),
+    [
+        ("movielens", {"source": "ml25m"}, "ml-25m"),
+        ("zeisel", {"source": "orginal"}, "original"),
+        ("peerread", {"corpus.source": "foldre"}, "folder"),
+        ("mlp_mixture", {"latents": 3, "mask": "circulent"}, "circulant"),
+    ],
+)
+def test_a_mistyped_choice_is_answered_with_the_nearest(name, changes, meant):
+    (problem,) = data_sets.faults(settings("data", name, **changes))
+    assert problem[1].endswith(f"did you mean: {meant}")
+
+
+@pytest.mark.parametrize(
     ("name", "changes", "keys"),
     [
         ("seven_features", {"rho": 0.4}, {"domain": "sevenfeatures", "rho": 0.4}),
         ("movielens", {"fold": 2}, {"dataset": "movielens", "fold": 2, "source": "latent_factors"}),
-        ("movielens", {"source": "ml-25m"}, {"dataset": "movielens", "fold": 0}),
+        ("movielens", {"source": "ml-25m"}, {"dataset": "movielens", "fold": 0, "source": "ml-25m"}),
         ("peerread", {}, {"dataset": "peerread", "fold": 0, "source": "scitldr"}),
-        ("peerread", {"corpus.source": "folder"}, {"dataset": "peerread", "fold": 0}),
+        ("peerread", {"corpus.source": "folder"}, {"dataset": "peerread", "fold": 0, "source": "folder"}),
         (
             "peerread_shift",
             {"sigma_shift": 3.0, "corpus.source": "folder"},
-            {"domain": "peerreadshift", "shift": "low", "sigma_shift": 3.0},
+            {"domain": "peerreadshift", "shift": "low", "sigma_shift": 3.0, "source": "folder"},
         ),
         (
             "peerread_shift",
@@ -73,10 +88,10 @@ def test_a_data_set_is_asked_what_it_cannot_be(name, changes, key):
             {"domain": "peerreadshift", "shift": "other", "sigma_shift": 2.0, "source": "scitldr"},
         ),
         ("zeisel", {}, {"domain": "zeisel", "source": "sample"}),
-        ("zeisel", {"source": "original"}, {"domain": "zeisel"}),
+        ("zeisel", {"source": "original"}, {"domain": "zeisel", "source": "original"}),
     ],
 )
-def test_rows_have_the_keys_of_the_tables_and_say_what_is_not_the_papers(name, changes, keys):
+def test_rows_have_the_keys_of_the_tables_and_say_what_was_read(name, changes, keys):
     found = cell_keys(run(name, **changes))
     assert {key: value for key, value in found.items() if key != "method"} == keys
 

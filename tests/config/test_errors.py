@@ -1,71 +1,7 @@
-import string
-
-import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
-
-from sparseid.config.choices import settable_keys
-from sparseid.config.errors import ConfigError, did_you_mean, nearest
-
-KEYS = settable_keys()
-LETTERS = st.sampled_from(string.ascii_lowercase + "_")
-
-
-@st.composite
-def mistyped(draw):
-    """A key and the key with one character inserted, left out, replaced or swapped with its neighbour."""
-    key = draw(st.sampled_from(KEYS))
-    place = draw(st.integers(0, len(key) - 1))
-    letter = draw(LETTERS)
-    typo = draw(
-        st.sampled_from(
-            [
-                key[:place] + letter + key[place:],
-                key[:place] + key[place + 1 :],
-                key[:place] + letter + key[place + 1 :],
-                key[:place] + key[place : place + 2][::-1] + key[place + 2 :],
-            ]
-        )
-    )
-    assume(typo and typo not in KEYS)
-    return key, typo
-
-
-@given(mistyped())
-def test_every_single_character_typo_of_every_key_finds_the_key(case):
-    key, typo = case
-    assert key in nearest(typo, [known for known in KEYS if known != typo])  # seeds is one letter from seed
-
-
-@given(st.sampled_from(KEYS))
-def test_the_last_part_of_a_key_finds_the_key_or_its_namesakes(key):
-    last = key.rpartition(".")[2]
-    found = nearest(last, [name for name in KEYS if name != last])
-    namesakes = [name for name in KEYS if name.rpartition(".")[2] == last and name != last]
-    assert set(found) & set(namesakes) or not namesakes
-
-
-def test_nothing_near_gives_no_hint():
-    assert nearest("zebra", ["seed", "scale"]) == []
-    assert did_you_mean("zebra", ["seed"]) == ""
-    assert nearest("seed", []) == []
+from sparseid.config.errors import ConfigError
 
 
 def test_message_names_problem_source_and_hint_in_this_order():
     error = ConfigError("unknown key sed", source="command line: sed=1", hint="did you mean: seed")
     assert str(error).splitlines() == ["unknown key sed", "  from: command line: sed=1", "  did you mean: seed"]
     assert str(ConfigError("no")) == "no"
-
-
-@pytest.mark.parametrize(
-    ("typo", "key"),
-    [
-        ("lr", "method.optimizer.lr"),
-        ("method.lr", "method.optimizer.lr"),
-        ("data.batch_size", "trainer.batch_size"),
-        ("trainer.max_sample", "trainer.max_samples"),
-        ("output", "outputs"),
-    ],
-)
-def test_names_under_a_wrong_parent_are_found(typo, key):
-    assert key in nearest(typo, [known for known in KEYS if known != typo])  # method.lr is a key of another method

@@ -68,6 +68,8 @@ def test_a_refused_lock_is_named_too(tmp_path, monkeypatch):
 
 def test_why_a_file_cannot_be_used(tmp_path):
     (tmp_path / "file").touch()
+    assert unusable(tmp_path / "file") == "is empty"
+    (tmp_path / "file").write_bytes(b"x")
     assert unusable(tmp_path / "file") == ""
     assert unusable(tmp_path) == unusable(tmp_path / "none") == "is not there"
 

@@ -187,6 +187,8 @@ def test_the_report_renders_from_nothing(tmp_path):
     page = (tmp_path / "outputs" / "report" / "sparling.html").read_text()
     assert "scale=small: not comparable" in page
     assert "No run of this paper has been made yet" in page
+    page = (tmp_path / "outputs" / "report" / "sparse_vae.html").read_text()
+    assert page.count("<code>python run.py experiment=sparse_vae/fig4 scale=small</code> makes the runs") == 1
 
 
 def test_reporting_imports_quickly_and_without_torch_or_hydra():

@@ -9,7 +9,20 @@ from sparseid.papers.registry import ARTEFACTS
 from sparseid.papers.targets import Target
 from sparseid.reporting.aggregate import cells
 from sparseid.reporting.collect import newest, rows_frame
-from sparseid.reporting.tables import LEGEND, OLDER_CODE, Line, latex, lines, markdown, number, ours_text, paper_text
+from sparseid.reporting.tables import (
+    LEGEND,
+    MARKS,
+    OLDER_CODE,
+    PARTLY,
+    Line,
+    latex,
+    lines,
+    markdown,
+    marks,
+    number,
+    ours_text,
+    paper_text,
+)
 from sparseid.reporting.verdicts import MEANINGS, Word, judge
 
 
@@ -77,6 +90,20 @@ def test_tables_in_markdown_and_latex(sparling_rows):
     assert tex.count(r"\\") == len(table) + 1
     assert tex.count(r"\par{\footnotesize ") == 2
     assert r"\par{\footnotesize missing: not measured yet}" in tex
+
+
+def test_replicates_without_a_value_are_counted_and_explained(sparling_rows):
+    rows = newest(rows_frame([row for seed in range(3) for row in sparling_rows(seed)]))
+    entry = ARTEFACTS["sparling/fig4"]
+    whole = lines(cells(entry, rows, "small"), entry.convention)
+    assert marks(whole) == {}
+    assert {line.texts[4] for line in whole} == {"0", "3"}
+    rows.loc[(rows["seed"] > 0) & (rows["metric"] == "fpe"), "value"] = math.nan
+    table = lines(cells(entry, rows, "small"), entry.convention)
+    assert {line.texts[4] for line in table if line.texts[1].startswith("FPE")} == {"1 of 3"}
+    assert {line.texts[4] for line in table if line.texts[1].startswith("FNE")} == {"3"}
+    assert marks(table) == {PARTLY: MARKS[PARTLY]}
+    assert f"* {PARTLY}: {MARKS[PARTLY]}" in markdown(table, "x")
 
 
 def test_every_verdict_is_explained():

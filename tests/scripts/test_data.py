@@ -92,6 +92,7 @@ def test_a_checkout_of_peerread_is_looked_at(tmp_path):
     absent = run("peerread", SPARSEID_DATA=str(tmp_path / "data"), PEERREAD="")
     assert absent.returncode == 2
     assert "git clone" in absent.stderr
+    assert "make data DATASETS=peerread PEERREAD=/path/to/PeerRead" in absent.stderr
 
 
 def test_the_cells_of_zeisel_that_are_there_are_read(tmp_path):

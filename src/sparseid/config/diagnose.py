@@ -13,8 +13,9 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException, ValidationError
 
 from sparseid.config.choices import PICKED_GROUPS, choices, scales, settable_keys
-from sparseid.config.errors import ConfigError, did_you_mean
+from sparseid.config.errors import ConfigError
 from sparseid.config.origin import Origins
+from sparseid.spelling import did_you_mean
 
 COMPOSITION_ERRORS = (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError)
 """What composing raises where the configuration is at fault (Hydra refuses some overrides with a bare ValueError)."""

@@ -137,7 +137,7 @@ SHIFTS = {0.5: "high", 1.0: "medium", 3.0: "low"}
 
 
 def _feature_matrix_keys(data: Any) -> dict[str, str | int | float]:
-    """Return the keys of the Sparse VAE's data sets beside their name."""
+    """Return the keys of the Sparse VAE's data sets beside their name: what is read of them is always told."""
     keys: dict[str, str | int | float] = {}
     if isinstance(data, SevenFeaturesConfig):
         keys["rho"] = data.rho
@@ -145,10 +145,9 @@ def _feature_matrix_keys(data: Any) -> dict[str, str | int | float]:
         keys |= {"shift": SHIFTS.get(data.sigma_shift, "other"), "sigma_shift": data.sigma_shift}
     elif isinstance(data, MovielensConfig | PeerreadConfig):
         keys["fold"] = data.fold
-    for kind, papers in ((MovielensConfig, "ml-25m"), (ZeiselConfig, "original")):
-        if isinstance(data, kind) and data.source != papers:  # never to be mistaken for the paper's data
-            keys["source"] = data.source
-    if isinstance(data, PeerreadConfig | PeerreadShiftConfig) and data.corpus.source != "folder":
+    if isinstance(data, MovielensConfig | ZeiselConfig):
+        keys["source"] = data.source
+    elif isinstance(data, PeerreadConfig | PeerreadShiftConfig):
         keys["source"] = data.corpus.source
     return keys
 

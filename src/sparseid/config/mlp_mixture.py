@@ -15,15 +15,16 @@ class MLPMixtureConfig:
     latents: int = MISSING
     """Number n of latents."""
     mask: str = field(default="circulant", metadata={"file": True})  # see config.schema.FILE
-    """Which observation reads which latent, n rows: identity, circulant (`band` latents each, in a circle),
+    """Which observation reads which latent: n rows by name, identity, circulant (`band` latents each, in a circle),
     lower_triangular, ones_minus_identity, dense, dense_minus_edge, random (a Sufficiently Diverse one for each seed),
-    groups (see `groups`), or the path of a csv file of 0 and 1, a row per observation."""
+    groups (see `groups`), or the path of a csv file of 0 and 1, a line per observation,
+    taken as it stands."""
     band: int = 2
     """Latents that an observation of the circulant mask reads."""
     groups: str = ""
     """For mask=groups: which latents each of two groups of observations reads, counted from 1: 12-23."""
     outputs_per_row: int = MISSING
-    """Observations, each with a network of its own, for every row of the mask: 1 (m = n) or 2 (m = 2n)."""
+    """Observations, each with a network of its own, for every row of a named mask: 1 (m = n) or 2 (m = 2n)."""
     latent_distribution: str = "normal"
     """normal, laplace or uniform, with mean 0 and variance 1."""
     rho: float = 0.0

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from sparseid.spelling import unlisted
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -19,8 +21,9 @@ class Problem:
 def one_of(settings: Any, prefix: str, **allowed: tuple[Any, ...]) -> Iterator[Problem]:
     """Yield the fields of `settings` whose value is not among the allowed ones."""
     for name, values in allowed.items():
-        if getattr(settings, name) not in values:
-            yield Problem((f"{prefix}{name}",), f"{prefix}{name} must be {' or '.join(map(str, values))}")
+        key = f"{prefix}{name}"
+        if text := unlisted(key, getattr(settings, name), values):
+            yield Problem((key,), text)
 
 
 def between(

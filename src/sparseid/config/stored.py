@@ -10,8 +10,9 @@ from omegaconf import OmegaConf
 
 from sparseid.config.choices import dotted_keys
 from sparseid.config.diagnose import COMPOSITION_ERRORS
-from sparseid.config.errors import ConfigError, did_you_mean
+from sparseid.config.errors import ConfigError
 from sparseid.config.schema import GROUPS, SCHEMA_VERSION, RunConfig
+from sparseid.spelling import did_you_mean
 
 ASK_AGAIN = "ask for the run again (its name is in its folder's name); the older folder stays as it is"
 

@@ -66,12 +66,12 @@ def made_once(path: Path, make: Callable[[Path], object]) -> Path:
 
 
 def unusable(path: Path) -> str:
-    """Return why a file cannot be read (``is not there``, ``cannot be read: ...``); empty if it can."""
+    """Return why a file cannot be read (``is not there``, ``is empty``, ``cannot be read: ...``); empty if it can."""
     try:
         if not path.is_file():
             return "is not there"
-        with path.open("rb"):
-            return ""
+        with path.open("rb") as file:
+            return "" if file.read(1) else "is empty"
     except OSError as error:  # also in a folder that may not be searched
         return f"cannot be read: {error.strerror}. Give yourself the right to read it and to enter the folders above it"
 

@@ -20,8 +20,8 @@ Drawer = Callable[["pd.DataFrame", Sequence[Target], str], "Figure"]
 """Draws an artefact from (rows at one scale, targets, scale)."""
 Arrays = Callable[[str], Mapping[str, "np.ndarray"]]
 """Gives what a run saved in ``arrays.npz``, by the run's name; nothing where it is not at hand."""
-ArrayDrawer = Callable[["pd.DataFrame", Arrays, str], "Figure"]
-"""Draws an artefact whose points are too many for rows from (rows at one scale, arrays, scale)."""
+ArrayDrawer = Callable[["pd.DataFrame", Arrays, str], "Figure | None"]
+"""Draws an artefact whose points are too many for rows from (rows at one scale, arrays, scale); None without arrays."""
 
 
 @dataclass(frozen=True)

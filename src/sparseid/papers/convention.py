@@ -64,6 +64,10 @@ class Convention:
             return summary
         return summary._replace(centre=summary.mean, low=math.nan, high=math.nan)
 
+    def replicates(self, rows: pd.DataFrame, metric: str) -> int:
+        """Return how many replicates the rows of one metric of one cell are of, those without a value counted, too."""
+        return len(per_replicate(rows.assign(value=0.0), metric, self.keys))
+
     def summarise_values(self, values: pd.Series) -> Summary:
         """Sum up one value per replicate."""
         return summarise(values, self.centre, self.interval)

@@ -33,6 +33,8 @@ class Cell:
         Of both numbers.
     older_commits
         Commits that some of our rows come from, other than that of the table's newest row.
+    run
+        Our replicates, those counted that have a row without a value; 0 where nothing was measured.
     """
 
     keys: Mapping[str, Key]
@@ -42,6 +44,7 @@ class Cell:
     verdict: Verdict
     unit: str = ""
     older_commits: tuple[str, ...] = ()
+    run: int = 0
 
 
 def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
@@ -73,7 +76,9 @@ def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
         ours = artefact.convention.summarise(of_cell, metric) if len(of_cell) else None
         unit = target.unit if target else str(of_cell["unit"].iloc[0])
         older = tuple(sorted(set(of_cell["commit"]) - {commit}))
-        return Cell(keys, metric, target, ours, judge(target, ours, scale), unit, older)
+        without = ours is not None and bool(of_cell["value"].isna().any())
+        run = artefact.convention.replicates(of_cell, metric) if without else ours.n if ours else 0
+        return Cell(keys, metric, target, ours, judge(target, ours, scale), unit, older, run)
 
     made = [cell(keys, metric) for keys, metric in printed | measured]
     return sorted(made, key=lambda cell: _position(cell, artefact))

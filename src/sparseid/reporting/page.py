@@ -23,7 +23,7 @@ from sparseid.reporting.pictures import RunPictures, newest_pictures
 from sparseid.reporting.provenance import Origin, origins
 from sparseid.reporting.rows_file import ROWS_FILE, write_rows_file
 from sparseid.reporting.sections import Reported, Section, reported, write_artefact
-from sparseid.reporting.tables import HEADER, LEGEND, OLDER_CODE
+from sparseid.reporting.tables import HEADER, LEGEND, OLDER_CODE, PARTLY, marks
 
 DEFAULT_SCALE = "small"
 """The scale shown as missing when nothing has been run."""
@@ -139,6 +139,8 @@ def _environment(pages: list[PaperPage]) -> Environment:
         start=PAGE.name,
         header=HEADER,
         dagger=OLDER_CODE,
+        partly=PARTLY,
+        marks=marks,
         legend=LEGEND,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )

@@ -52,7 +52,7 @@ class Section:
     files
         Kind -> path of the table relative to the report's folder.
     figure
-        None for a plain table.
+        None for a plain table, and where the runs that it is drawn from are not at hand.
     expected, made
         Runs (recipe hash, seed) that its preset asks for, and those of them that have rows.
     """
@@ -77,6 +77,13 @@ class Section:
     def outcomes(self) -> Counter[str]:
         """Number of claims that hold, fail and are undecided."""
         return Counter(claim.finding.outcome for claim in self.content.claims)
+
+    @property
+    def draw_with(self) -> str:
+        """The command of the runs that its picture needs, where none of them is at hand; empty where it needs none."""
+        if self.figure or self.artefact.draw_arrays is None:
+            return ""
+        return f"python run.py experiment={self.artefact.id} scale={self.scale}"
 
     @property
     def anchor(self) -> str:
@@ -130,6 +137,7 @@ def write_artefact(artefact: Artefact, collection: Collection, report: Path, sca
         What the page shows of it.
     """
     folder, name = report / scale, file_name(artefact.id)
+    svg = folder / f"{name}.svg"
     rows_of = cache(partial(of_preset, collection.rows, scale=scale))
     rows = rows_of(artefact.id)
     drawn = artefact.drawn(rows)
@@ -142,7 +150,7 @@ def write_artefact(artefact: Artefact, collection: Collection, report: Path, sca
         content = recall_content(shared, kept, inputs, files)
     if content is None:
         content = _make(artefact, rows_of, collection.arrays(scale), files, scale)
-        keep_content(kept, inputs, files, content)
+        keep_content(kept, inputs, [path for path in files if path.exists()], content)
         if shared is not None:
             remember_content(shared, kept, files)
     expected = preset_runs(artefact.id, scale)
@@ -154,7 +162,7 @@ def write_artefact(artefact: Artefact, collection: Collection, report: Path, sca
         unchecked=artefact.unchecked,
         conditions={statement.id: statement.condition for statement in artefact.statements},
         files={kind: f"{scale}/{name}.{kind}" for kind in ("md", "tex")},
-        figure=picture(folder / f"{name}.svg", report) if drawn else None,
+        figure=picture(svg, report) if drawn and svg.is_file() else None,
         expected=expected,
         made=expected & set(zip(rows["recipe"], rows["seed"], strict=True)),
     )
@@ -174,7 +182,7 @@ def _make(
     if figure := artefact.figure(rows, arrays, scale):
         save_figure(figure, folder, file_name(artefact.id))
     else:
-        for kind in ("png", "svg"):  # of rows that are no longer there
+        for kind in ("png", "svg"):  # of rows or runs that are no longer there
             files[0].with_suffix(f".{kind}").unlink(missing_ok=True)
     return Content(
         table=table,

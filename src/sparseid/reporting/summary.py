@@ -25,7 +25,7 @@ from sparseid.reporting.collect import RESULT, collect, newest, read_arrays, row
 from sparseid.reporting.figures import save_figure
 from sparseid.reporting.page import build_report
 from sparseid.reporting.sections import file_name
-from sparseid.reporting.tables import HEADER, LEGEND, OLDER_CODE, Line, caption, lines, markdown, number
+from sparseid.reporting.tables import HEADER, Line, caption, lines, markdown, marks, number
 from sparseid.reporting.verdicts import Verdict
 from sparseid.training.rows import read_rows
 
@@ -150,8 +150,8 @@ def _print_table(console: Console, title: str, table: list[Line]) -> None:
     for line in table:
         shown.add_row(*(Text(text) for text in line.texts[:-1]), Text(line.texts[-1], _STYLES.get(line.word, "")))
     console.print(shown)
-    if any(OLDER_CODE in line.texts[HEADER.index("ours")] for line in table):
-        _say(console, f"{OLDER_CODE} {LEGEND[OLDER_CODE]}")
+    for mark, meaning in marks(table).items():
+        _say(console, f"{mark}: {meaning}")
 
 
 def _print_curve(console: Console, rows: pd.DataFrame) -> None:

@@ -17,7 +17,13 @@ from sparseid.reporting.verdicts import MEANINGS
 HEADER = ("cell", "metric", "paper", "ours", "n", "verdict")
 OLDER_CODE = "\N{DAGGER}"
 """Marks numbers with rows of another commit than the table's newest."""
-LEGEND: dict[str, str] = {**MEANINGS, OLDER_CODE: "contains rows made by another commit than the table's newest row"}
+PARTLY = "n of m"
+"""Written in the place of n where some of the m replicates that were run have no value."""
+MARKS = {
+    PARTLY: "of m that were run, n have a value; the others diverged, or the metric is not defined for them",
+    OLDER_CODE: "contains rows made by another commit than the table's newest row",
+}
+LEGEND: dict[str, str] = {**MEANINGS, **MARKS}
 """What verdicts and marks of the tables mean."""
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 _UNITS = {
@@ -160,8 +166,17 @@ def latex(table: Sequence[Line], caption: str) -> str:
 
 def legend(table: Sequence[Line]) -> dict[str, str]:
     """Return what the verdicts and marks that occur in a table mean, in the order of :data:`LEGEND`."""
-    used = {line.word for line in table} | {OLDER_CODE for line in table if OLDER_CODE in "".join(line.texts)}
-    return {word: meaning for word, meaning in LEGEND.items() if word in used}
+    words = {line.word for line in table}
+    return {word: meaning for word, meaning in MEANINGS.items() if word in words} | marks(table)
+
+
+def marks(table: Sequence[Line]) -> dict[str, str]:
+    """Return what the marks that occur in a table mean, in the order of :data:`MARKS`."""
+    columns = [dict(zip(HEADER, line.texts, strict=True)) for line in table]
+    used = {PARTLY for texts in columns if " of " in texts["n"]} | {
+        OLDER_CODE for texts in columns if OLDER_CODE in texts["ours"]
+    }
+    return {mark: meaning for mark, meaning in MARKS.items() if mark in used}
 
 
 def caption(title: str, scale: str, convention: Convention) -> str:
@@ -176,12 +191,13 @@ def metric_text(metric: str, unit: str) -> str:
 
 
 def _line(cell: Cell, names: Sequence[str], symmetric: bool) -> Line:
+    n = cell.ours.n if cell.ours else 0
     texts = (
         written_cell({name: cell.keys[name] for name in names if name in cell.keys}),
         metric_text(cell.metric, cell.unit),
         paper_text(cell.target),
         ours_text(cell.ours, symmetric) + (OLDER_CODE if cell.older_commits else ""),
-        str(cell.ours.n if cell.ours else 0),
+        f"{n} of {cell.run}" if n < cell.run else str(n),
         str(cell.verdict),
     )
     return Line(texts, cell.verdict.word)

@@ -99,7 +99,7 @@ def test_a_fold_is_rejected():
     assert not injective(one(0.2), points)  # a derivative of 0 for negative latents
 
 
-def test_mixtures_are_drawn_again_until_one_is_injective_and_given_up_in_the_end(mixture_config, monkeypatch):
+def test_mixtures_are_drawn_again_until_one_is_injective_and_given_up_in_the_end(mixture_config, monkeypatch, tmp_path):
     config = mixture_config(samples=200)
     answers = iter([False, False, True, True])
     seen = []
@@ -112,6 +112,12 @@ def test_mixtures_are_drawn_again_until_one_is_injective_and_given_up_in_the_end
     with pytest.raises(InputError, match="none of 100 mixtures") as error:
         drawn(config)
     assert "data.injective=dominant, or data.outputs_per_row=3" in str(error.value)
+    path = tmp_path / "mask.csv"
+    path.write_text("1,0,0\n1,1,0\n1,1,1\n0,0,1\n")
+    with pytest.raises(InputError) as error:
+        drawn(mixture_config(samples=200, mask=str(path)))
+    assert "4 networks of 3 latents fold them" in str(error.value)
+    assert str(error.value).endswith(f"data.injective=dominant, or more lines in {path}")
 
 
 def test_as_many_free_networks_as_latents_fold_them(mixture_config):

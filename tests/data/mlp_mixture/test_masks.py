@@ -68,7 +68,9 @@ def test_groups_that_name_no_latents(groups):
 def test_a_file_is_a_mask(mixture_config, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("1,0,1\n0,1,0\n1,1,1\n0,0,1\n")
-    assert mask_of(mixture_config(mask=str(path)), 0).shape == (8, 3)
+    for outputs in (1, 2):  # whatever a named mask would have
+        config = mixture_config(mask=str(path), outputs_per_row=outputs)
+        assert mask_of(config, 0).astype(int).tolist() == [[1, 0, 1], [0, 1, 0], [1, 1, 1], [0, 0, 1]]
     with pytest.raises(InputError, match="of 3 latents"):
         mask_of(mixture_config(mask=str(path), latents=4), 0)
 

@@ -51,6 +51,8 @@ def test_what_the_yaml_says_can_be(mixture_config):
         ("1,0,0\n0,1,0\n1,1,0\n", ["no observation reads z3"]),
         ("1,0,0\n0,1,0\n0,0,1\n0,0,0\n", ["x4 of this mask reads no latent"]),
         ("1,1,1\n1,0,0\n1,0,0\n", ["z2 and z3 are read by x1 alone"]),
+        ("1,1,1\n1,1,1\n", ["z1, z2 and z3 are read by x1 and x2 alone"]),
+        ("1,1,0\n0,1,1\n1,0,1\n", ["write data.injective=dominant, or give the mask more lines, about 6"]),
         ("1,1\n0,1\n", ["write data.latents=2"]),
         ("1,1,2\n", ["line 1: '2' is neither 0 nor 1"]),
         ("", ["is empty"]),
@@ -59,11 +61,12 @@ def test_what_the_yaml_says_can_be(mixture_config):
 def test_masks_that_cannot_be_are_refused_before_work_begins(mixture_config, tmp_path, rows, says):
     path = tmp_path / "mask.csv"
     path.write_text(rows)
-    found = list(faults(mixture_config(mask=str(path), outputs_per_row=1)))
-    assert len(found) == len(says)
-    for (keys, text), part in zip(found, says, strict=True):
-        assert "data.mask" in keys
-        assert part in text
+    for outputs in (1, 2):
+        found = list(faults(mixture_config(mask=str(path), outputs_per_row=outputs)))
+        assert len(found) == len(says)
+        for (keys, text), part in zip(found, says, strict=True):
+            assert "data.mask" in keys
+            assert part in text
 
 
 def test_groups_that_leave_a_latent_out_are_refused(mixture_config):
@@ -101,6 +104,7 @@ def test_a_mask_without_blocks_that_is_not_diverse_is_named(mixture_config, tmp_
     path = tmp_path / "mask.csv"
     rows = [[1, 0, 1, 1, 1], [1, 0, 0, 0, 0], [1, 1, 1, 0, 1], [0, 0, 1, 0, 0], [1, 0, 1, 1, 1]]
     np.savetxt(path, rows, fmt="%d", delimiter=",")
-    config = mixture_config(latents=5, mask=str(path))
+    config = mixture_config(latents=5, mask=str(path), injective="dominant")
     assert list(faults(config)) == []
     assert "not Sufficiently Diverse" in said(config)
+    assert f"the 5 lines of {path} are the observations" in said(config)

@@ -104,7 +104,7 @@ def refused(config):
             "ml-25m",
             ",3.0,",
             ",three,",
-            "a line is not userId, movieId, rating, timestamp, separated by commas in numbers",
+            ",three,961' is not userId, movieId, rating, timestamp, separated by commas in numbers",
         ),
         ("ml-25m", ",3.0,", ",30,", "ratings are not between 0.5 and 5.0"),
         ("ml-25m", ",3.0,", ",,", "ratings are not between 0.5 and 5.0"),
@@ -114,6 +114,22 @@ def test_ratings_in_another_form_are_refused(settings, write, source, old, new, 
     path = write(source) / {"ml-25m": "ratings.csv", "ml-1m": "ratings.dat", "ml-100k": "u.data"}[source]
     path.write_text(path.read_text().replace(old, new))
     assert said in refused(settings(source=source, path=str(path.parent)))
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("wrong", ["one", "1.5", "", "\u00b2"])
+def test_the_line_that_is_no_rating_is_named(settings, write, ratings, source, wrong):
+    rows = [*ratings[:20], (wrong, 17, 4.0), *ratings[20:]]
+    message = refused(settings(source=source, path=str(write(source, rows=rows))))
+    line = 22 if source in ("ml-25m", "ml-latest-small") else 21
+    assert f", line {line}: '{wrong.encode().decode('latin-1') if line == 22 else wrong}" in message
+
+
+def test_a_file_without_a_wrong_line_is_not_blamed_on_one(settings, write):
+    path = write("ml-25m") / "ratings.csv"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(['"1",7,"4","960"', *lines[1:3], '"1",x,4,9']).replace('"1",7', lines[0] + '\n"1",7'))
+    assert ", line 5: '\"1\",x,4,9'" in refused(settings(source="ml-25m", path=str(path.parent)))
 
 
 def test_a_pair_that_occurs_twice_is_named(settings, write, ratings):
@@ -136,12 +152,22 @@ def test_too_few_films(settings, write):
 
 def test_an_empty_file(settings, write):
     assert "holds no rating" in refused(settings(source="ml-25m", path=str(write("ml-25m", rows=[]))))
+    for source, name in (("ml-25m", "ratings.csv"), ("ml-1m", "movies.dat")):
+        path = write(source) / name
+        path.write_bytes(b"")
+        assert f"{path} is empty" in refused(settings(source=source, path=str(path.parent)))
 
 
 def test_titles_in_another_form_are_refused(settings, write):
     folder = write("ml-1m")
     (folder / "movies.dat").write_text("movieId\ttitle\n")
     assert "movies.dat: 1 fields in the first line" in refused(settings(source="ml-1m", path=str(folder)))
+    for wrong in ("\u00b2,Two,Drama", "eight", '"9"'):
+        folder = write("ml-25m")
+        with (folder / "movies.csv").open("a") as file:
+            file.write(f"\n{wrong}\n")
+        message = refused(settings(source="ml-25m", path=str(folder)))
+        assert f"movies.csv, line 12: {wrong!r} is no film and its title" in message
     folder = write("ml-1m", titles={7: "One"})
     assert "has no title of film 17 (4 are missing)" in refused(settings(source="ml-1m", path=str(folder)))
 

@@ -71,12 +71,27 @@ def test_papers_without_an_abstract_are_empty_documents(corpus_config, checkout)
     assert len(texts) == 6
 
 
+def test_half_a_surrogate_pair_is_read_as_a_character_that_is_no_letter(corpus_config, checkout):
+    path = checkout(["\ud800 words of net\udc00works", "\ud83d\ude00 whole", *"abcd"])  # the second as JSON has it
+    texts = abstracts(corpus_config(source="folder", path=str(path)))
+    assert {"\ufffd words of net\ufffdworks", "\U0001f600 whole"} < set(texts)
+    assert words_of("\ufffd words of net\ufffdworks") == ["word"]
+
+
 @pytest.mark.parametrize("content", [b"{", b"[]", b"\xff\xfe{}"])
 def test_a_file_that_is_no_paper_is_named(corpus_config, checkout, content):
     path = checkout()
     file = sorted(path.rglob("*.json"))[1]
     file.write_bytes(content)
     with pytest.raises(InputError, match=rf"{file} is no JSON file of a paper"):
+        abstracts(corpus_config(source="folder", path=str(path)))
+
+
+def test_an_empty_file_is_named(corpus_config, checkout):
+    path = checkout()
+    file = sorted(path.rglob("*.json"))[1]
+    file.write_bytes(b"")
+    with pytest.raises(InputError, match=rf"{file} is empty\n  Is the checkout whole"):
         abstracts(corpus_config(source="folder", path=str(path)))
 
 

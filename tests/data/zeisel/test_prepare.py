@@ -135,16 +135,21 @@ def test_files_in_another_form_are_refused(write, tmp_path):
     assert "no line level1class and a blank line behind it" in refused(path)
     whole = write().read_text()
     for name, text, said in (
-        ("cut", whole[:-30], "counts per gene|whole number per cell"),
-        ("words", whole.replace("Gene3\t0\t", "Gene3\t0\tmany"), "whole number per cell"),
-        ("fractions", whole.replace("Gene3\t0\t", "Gene3\t0\t1.5"), "cell 1 has fractions"),
-        ("negative", whole.replace("Gene15\t0\t1", "Gene15\t0\t-1"), "none negative"),
-        ("longer", whole.replace("Gene7\t1\t", "Gene7\t1\t5\t"), "whole number per cell"),
-        ("no genes", whole[: whole.index("Gene0")], "whole number per cell|counts per gene"),
+        ("cut", whole[:-30], ", line 26, 'Gene19': 26 counts for 40 cells"),
+        ("only a name", whole + "Gene20", ", line 27, 'Gene20': 0 counts for 40 cells"),
+        ("words", whole.replace("Gene3\t0\t", "Gene3\t0\tmany"), ", line 10, 'Gene3': 'many3', of cell 1, is no"),
+        ("fractions", whole.replace("Gene3\t0\t", "Gene3\t0\t1.5"), "'1.53', of cell 1, is no whole number"),
+        ("negative", whole.replace("Gene15\t0\t1", "Gene15\t0\t-1"), "'-1', of cell 1, is no whole number"),
+        ("longer", whole.replace("Gene7\t1\t", "Gene7\t1\t5\t"), "'Gene7': 41 counts for 40 cells"),
+        ("no genes", whole[: whole.index("Gene0")], ": No columns to parse from file"),
     ):
         (tmp_path / name).write_text(text)
-        assert any(part in refused(tmp_path / name) for part in said.split("|")), name
+        assert said in refused(tmp_path / name), name
         assert "Is the file whole?" in refused(tmp_path / name)
+    (tmp_path / "empty").touch()
+    assert f"{tmp_path}/empty is empty" in refused(tmp_path / "empty")
+    (tmp_path / "binary").write_bytes(bytes(range(256)) * 8)
+    assert "no line level1class" in refused(tmp_path / "binary")
 
 
 def test_a_class_that_is_too_rare_to_be_predicted_is_refused(write, tmp_path):

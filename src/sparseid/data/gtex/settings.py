@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sparseid.data.gtex.sources import SOURCES, atlas_path, atlas_table_path, placed_files
 from sparseid.data.places import digest, unusable
 from sparseid.errors import InputError
+from sparseid.spelling import unlisted
 
 if TYPE_CHECKING:
     from sparseid.config.gtex import GtexConfig
@@ -36,8 +37,8 @@ def faults(config: GtexConfig) -> Iterator[Fault]:
         ("standardise", config.standardise, ("train", "none")),
         ("held_out.train_on", config.held_out.train_on, ("all", "closest")),
     ):
-        if value not in allowed:
-            yield (f"data.{name}",), f"data.{name} must be {' or '.join(allowed)}"
+        if text := unlisted(f"data.{name}", value, allowed):
+            yield (f"data.{name}",), text
     for name, number, least in (
         ("cap", config.cap, 4),
         ("latents", config.latents, 1),

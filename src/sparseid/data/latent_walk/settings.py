@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sparseid.data.time_series import Factors, Fault, length_faults, series_faults
+from sparseid.spelling import unlisted
 
 if TYPE_CHECKING:
     from sparseid.config.latent_walk import LatentWalkConfig
@@ -30,8 +31,8 @@ def faults(config: LatentWalkConfig, batch_size: int) -> Iterator[Fault]:
         ("boundary", ("redraw", "reflect")),
         ("mixing", ("shared", "additive")),
     ):
-        if getattr(config, name) not in allowed:
-            yield (f"data.{name}",), f"data.{name} must be {' or '.join(allowed)}"
+        if text := unlisted(f"data.{name}", getattr(config, name), allowed):
+            yield (f"data.{name}",), text
     for name, least in (
         ("latents", FEWEST_LATENTS),
         ("fixed_latents", 1),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from sparseid.data.mlp_mixture.masks import is_file
 from sparseid.errors import InputError
 from sparseid.masks import Mask, perfect_matching, regions
 from sparseid.streams import Streams
@@ -160,10 +161,12 @@ def draw_mixture(config: MLPMixtureConfig, mask: Mask, seed: int, latents: Tenso
         mixture = mixture.standardised(latents[None])
         if all(injective(mixture, points) for points in (latents[:FEW], latents)):
             return mixture
-    more = "data.injective=dominant" if config.injective == "check" else "another data.mask or networks"
+    other = "data.injective=dominant" if config.injective == "check" else "another data.mask or networks"
+    named = f"data.outputs_per_row={config.outputs_per_row + 1} for more observations"
+    more = f"more lines in {config.mask}" if is_file(config.mask) else named
     text = (
         f"none of {TRIES} mixtures drawn for seed {seed} is injective: {mask.shape[0]} networks of {mask.shape[1]} "
-        f"latents fold them. Write {more}, or data.outputs_per_row={config.outputs_per_row + 1} for more observations"
+        f"latents fold them. Write {other}, or {more}"
     )
     raise InputError(text, ("data.injective", "data.outputs_per_row"))
 

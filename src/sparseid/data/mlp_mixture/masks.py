@@ -117,6 +117,8 @@ def is_file(mask: str) -> bool:
 def mask_of(config: MLPMixtureConfig, seed: int) -> Mask:
     """Return (observations, latents) bool: the mask of a seed's data; only mask=random depends on the seed.
 
+    A named mask has ``outputs_per_row`` observations for each of its rows, a file one for each of its lines.
+
     Raises
     ------
     InputError
@@ -134,6 +136,7 @@ def mask_of(config: MLPMixtureConfig, seed: int) -> Mask:
         if rows.shape[1] != latents:
             text = f"{config.mask} is a mask of {rows.shape[1]} latents: write data.latents={rows.shape[1]}"
             raise InputError(text, ("data.latents", "data.mask"))
+        return rows
     else:
         rows = FAMILIES[config.mask](latents)
     return rows.repeat(outputs, axis=0)

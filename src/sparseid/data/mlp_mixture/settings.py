@@ -12,6 +12,7 @@ import numpy as np
 from sparseid.data.mlp_mixture.masks import NAMED, is_file, mask_of
 from sparseid.errors import InputError
 from sparseid.masks import Mask, latent_names, observation_names, regions, sufficiently_diverse, why_not_injective
+from sparseid.spelling import unlisted
 
 if TYPE_CHECKING:
     from sparseid.config.mlp_mixture import MLPMixtureConfig
@@ -57,6 +58,8 @@ def remarks(config: MLPMixtureConfig, mask: Mask) -> Iterator[str]:
     mask
         (observations, latents) of the member.
     """
+    if is_file(config.mask):
+        yield f"the {len(mask)} lines of {config.mask} are the observations (data.outputs_per_row is for named masks)"
     mixed = [region for region in regions(mask) if len(region) > 1]
     if mixed:
         listed = "; ".join(latent_names(region) for region in mixed)
@@ -77,16 +80,15 @@ def remarks(config: MLPMixtureConfig, mask: Mask) -> Iterator[str]:
 
 
 def _choices(config: MLPMixtureConfig) -> Iterator[Fault]:
-    if config.mask not in NAMED and not is_file(config.mask):
-        text = f"data.mask must be {', '.join(NAMED)} or the path of a csv file"
+    if not is_file(config.mask) and (text := unlisted("data.mask", config.mask, (*NAMED, "the path of a csv file"))):
         yield ("data.mask",), text
     for name, allowed in (
         ("latent_distribution", ("normal", "laplace", "uniform")),
         ("activation", ("leaky_relu", "smooth_leaky")),
         ("injective", ("check", "dominant")),
     ):
-        if getattr(config, name) not in allowed:
-            yield (f"data.{name}",), f"data.{name} must be {' or '.join(allowed)}"
+        if text := unlisted(f"data.{name}", getattr(config, name), allowed):
+            yield (f"data.{name}",), text
 
 
 def _numbers(config: MLPMixtureConfig) -> Iterator[Fault]:
@@ -114,12 +116,9 @@ def _numbers(config: MLPMixtureConfig) -> Iterator[Fault]:
 
 def _mask_faults(config: MLPMixtureConfig) -> Iterator[Fault]:
     """Yield why no mixture with this mask could be one that the theory is about."""
+    fold = "as many free networks as latents fold them, nearly whatever is drawn: write data.injective=dominant, or"
     if config.injective == "check" and config.outputs_per_row == 1 and not is_file(config.mask):
-        text = (
-            "as many free networks as latents fold them, nearly whatever is drawn: write data.injective=dominant, or "
-            "data.outputs_per_row=2"
-        )
-        yield ("data.injective", "data.outputs_per_row"), text
+        yield ("data.injective", "data.outputs_per_row"), f"{fold} data.outputs_per_row=2"
     if config.mask == "random" or (is_file(config.mask) and not Path(config.mask).is_file()):
         return  # drawn to fit; `absent_files` says so
     try:
@@ -132,5 +131,8 @@ def _mask_faults(config: MLPMixtureConfig) -> Iterator[Fault]:
     if empty:
         verb = "reads" if len(empty) == 1 else "read"
         yield keys, f"{observation_names(empty)} of this mask {verb} no latent and would be constant: leave it out"
-    for reason in why_not_injective(mask):
+    reasons = list(why_not_injective(mask))
+    for reason in reasons:
         yield keys, f"{reason}; no mixture with this mask is injective, and nothing could be identified"
+    if is_file(config.mask) and config.injective == "check" and not reasons and len(mask) == config.latents:
+        yield ("data.injective", "data.mask"), f"{fold} give the mask more lines, about {2 * config.latents}"

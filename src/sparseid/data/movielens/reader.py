@@ -47,10 +47,27 @@ def read_ratings(path: Path, release: Release) -> pd.DataFrame:
             encoding="latin-1",
         )
     except (ValueError, OverflowError) as error:  # pandas' own errors are of this kind
-        text = f"{path}: a line is not {_layout(FIELDS, release.separators[0])} in numbers ({error})"
-        raise InputError(text, KEYS) from error
+        layout = _layout(FIELDS, release.separators[0])
+        raise InputError(f"{path}{_wrong_line(path, release)} is not {layout} in numbers ({error})", KEYS) from error
     _check_ratings(path, table)
     return table
+
+
+def _wrong_line(path: Path, release: Release) -> str:
+    """Return which line of ratings is the first that has not three numbers, with what it says."""
+    separator, names = release.separators[0], list(FIELDS)
+    with path.open(encoding="latin-1") as file:
+        for number, line in enumerate(file, start=1):
+            fields = [field.strip(' "') for field in line.removeprefix("\xef\xbb\xbf").rstrip().split(separator)]
+            if number == 1 and release.header:
+                names = fields
+            elif line.strip():
+                values = dict(zip(names, fields, strict=False))
+                try:
+                    int(values["userId"]), int(values["movieId"]), float(values["rating"] or "nan")
+                except (ValueError, KeyError):
+                    return f", line {number}: {line.strip()[:LISTED]!r}"
+    return ": a line"
 
 
 def _check_ratings(path: Path, table: pd.DataFrame) -> None:
@@ -90,13 +107,13 @@ def read_titles(path: Path, release: Release) -> tuple[dict[int, str], dict[int,
     _check_first_line(path, release, separator, TITLE_FIELDS)
     text, latin = _text(path)
     remark = f"{path} is not UTF-8: its titles were read as Latin-1" if latin and release.header else ""
-    lines = text.splitlines()[1 if release.header else 0 :]
-    filled = [line for line in lines if line.strip()]
-    fields = csv.reader(filled) if separator == "," else (line.split(separator) for line in filled)
     titles, genres = {}, {}
-    for entry in fields:
-        if len(entry) < 2 or not entry[0].strip().isdigit():
-            raise InputError(f"{path}: {separator.join(entry)[:LISTED]!r} is no film and its title", KEYS)
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or (number == 1 and release.header):
+            continue
+        entry = next(csv.reader([line])) if separator == "," else line.split(separator)
+        if len(entry) < 2 or not entry[0].strip().isdecimal():
+            raise InputError(f"{path}, line {number}: {line[:LISTED]!r} is no film and its title", KEYS)
         titles[int(entry[0])] = entry[1].strip()
         genres[int(entry[0])] = entry[2].strip() if len(entry) == LISTED_GENRES else ""
     return titles, genres, remark

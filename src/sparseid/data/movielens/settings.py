@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sparseid.data.movielens.sources import MADE, RELEASES, placed_files
 from sparseid.errors import InputError
+from sparseid.spelling import unlisted
 
 if TYPE_CHECKING:
     from sparseid.config.movielens import MovielensConfig
@@ -23,8 +24,8 @@ Fault = tuple[tuple[str, ...], str]
 
 def faults(config: MovielensConfig) -> Iterator[Fault]:
     """Yield what makes the settings impossible, whatever the files hold."""
-    if config.source not in (MADE, *RELEASES):
-        yield ("data.source",), f"data.source must be {' or '.join((MADE, *RELEASES))}"
+    if text := unlisted("data.source", config.source, (MADE, *RELEASES)):
+        yield ("data.source",), text
     if config.source == MADE and config.path:
         text = f"data.path names the files of a release: write which one, data.source={' or '.join(RELEASES)}"
         yield ("data.path", "data.source"), text

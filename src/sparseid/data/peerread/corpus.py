@@ -5,11 +5,12 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sparseid.data.places import data_folder, made_once, samples_folder
+from sparseid.data.places import data_folder, made_once, samples_folder, unusable
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,11 +23,14 @@ PAPERS_SECTIONS = ("arxiv.cs.ai_2007-2017", "arxiv.cs.cl_2007-2017", "arxiv.cs.l
 PARTS = ("train", "dev", "test")
 """Folders of a section of PeerRead, in the order in which they are read."""
 
+SURROGATE = re.compile("[\ud800-\udfff]")
+
 KEYS = ("data.corpus.path", "data.corpus.source")
 
 HOW_TO_GET = """\
   git clone https://github.com/allenai/PeerRead (682 MB), and write data.corpus.path=/path/to/PeerRead, or place or
   link it as {place}. Only data/<section>/{{train,dev,test}}/reviews/*.json is read.
+  make data DATASETS=peerread PEERREAD=/path/to/PeerRead checks it.
   Nothing of this is needed for data.corpus.source=scitldr"""
 
 
@@ -93,13 +97,18 @@ def _files(place: Path, sections: tuple[str, ...]) -> list[Path]:
 
 
 def _abstract(path: Path) -> str:
-    """Return the abstract of a file in one line; empty where it has none."""
+    """Return the abstract of a file in one line; empty where it has none.
+
+    Half a surrogate pair, which JSON can write and UTF-8 cannot, becomes U+FFFD: neither is a letter of any word.
+    """
+    if reason := unusable(path):
+        raise InputError(f"{path} {reason}\n  Is the checkout whole?", KEYS)
     try:
         paper = json.loads(path.read_text(encoding="utf-8"))
         text = paper.get("abstract")
     except (OSError, ValueError, AttributeError) as error:  # not UTF-8 and not JSON are ValueErrors
         raise InputError(f"{path} is no JSON file of a paper: {error}", KEYS) from error
-    return " ".join(text.split()) if isinstance(text, str) else ""
+    return SURROGATE.sub("\ufffd", " ".join(text.split())) if isinstance(text, str) else ""
 
 
 def _sample() -> list[str]:

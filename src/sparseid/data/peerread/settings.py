@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sparseid.data.peerread import corpus
 from sparseid.errors import InputError
+from sparseid.spelling import unlisted
 
 if TYPE_CHECKING:
     from sparseid.config.peerread import CorpusConfig, PeerreadConfig, PeerreadShiftConfig
@@ -28,8 +29,8 @@ def faults(config: PeerreadConfig) -> Iterator[Fault]:
 
 def corpus_faults(config: CorpusConfig) -> Iterator[Fault]:
     """Yield what makes the settings of the corpus impossible."""
-    if config.source not in (corpus.SAMPLE, corpus.FOLDER):
-        yield ("data.corpus.source",), f"data.corpus.source must be {corpus.SAMPLE} or {corpus.FOLDER}"
+    if text := unlisted("data.corpus.source", config.source, (corpus.SAMPLE, corpus.FOLDER)):
+        yield ("data.corpus.source",), text
     if config.source == corpus.SAMPLE and config.path:
         text = "data.corpus.path names a checkout of PeerRead: write data.corpus.source=folder"
         yield ("data.corpus.path", "data.corpus.source"), text

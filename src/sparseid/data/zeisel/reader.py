@@ -99,21 +99,37 @@ def read_original(path: Path) -> Cells:
             warnings.simplefilter("error", pd.errors.ParserWarning)  # lines longer than others
             table = pd.read_csv(path, sep="\t", skiprows=genes_from, header=None, encoding="latin-1", na_filter=False)
         values = table.iloc[:, 2:]
-        if broken := [place for place, kind in enumerate(values.dtypes) if kind.kind == "f"]:
-            raise ValueError(f"cell {broken[0] + 1} has fractions; molecules are counted, not normalised")
+        if any(kind.kind != "i" for kind in values.dtypes):
+            raise ValueError("a count is no whole number")
         counts = values.to_numpy(np.int32)
+        if counts.shape[1] != len(classes) or counts.min() < 0:
+            raise ValueError(f"{len(classes)} cells, {counts.shape[1]} counts of a gene, none negative, are needed")
     except (ValueError, OverflowError, Warning) as error:
-        text = f"{path}: a line of a gene is not its name, a number and a whole number per cell ({error})"
-        raise InputError(f"{text}. Is the file whole?", KEYS) from error
-    if counts.shape[1] != len(classes) or counts.size == 0 or counts.min() < 0:
-        text = f"{path}: {counts.shape[1]} counts per gene for {len(classes)} cells, none negative, are needed"
-        raise InputError(f"{text}. Is the file whole?", KEYS)
+        where = _wrong_line(path, genes_from, len(classes)) or f": {error}"
+        told = "A gene is its name, a number and the molecules in each cell, whole numbers, with tabs between"
+        raise InputError(f"{path}{where}. {told}. Is the file whole?", KEYS) from error
     names, cells = np.unique(classes, return_counts=True)
     if len(names) < 2 or cells.min() < FEWEST_CELLS:
         rare = f"class '{names[cells.argmin()]}' has {cells.min()} of {cells.sum()} cells"
         text = f"{path}: {rare}; to predict them, two classes or more of at least {FEWEST_CELLS} cells each are needed"
         raise InputError(f"{text}: leave rare ones out", KEYS)
     return Cells(counts, table[0].to_numpy(np.str_), classes)
+
+
+def _wrong_line(path: Path, genes_from: int, cells: int) -> str:
+    """Return what is wrong with the first line of a gene that has not a whole number per cell; empty if all have."""
+    with path.open(encoding="latin-1") as file:
+        for number, line in enumerate(file, start=1):
+            gene, *numbers = line.rstrip("\r\n").split("\t")
+            counts = numbers[1:]
+            if number <= genes_from or not line.strip():
+                continue
+            if len(counts) != cells:
+                return f", line {number}, {gene!r}: {len(counts)} counts for {cells} cells"
+            for cell, count in enumerate(counts, start=1):
+                if not count.strip().isdecimal():
+                    return f", line {number}, {gene!r}: {count!r}, of cell {cell}, is no whole number"
+    return ""
 
 
 def _header(path: Path) -> tuple[NDArray[np.str_], int]:

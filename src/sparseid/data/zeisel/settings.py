@@ -11,6 +11,7 @@ from sparseid.data.places import unusable
 from sparseid.data.zeisel.gene_sets import place_of_sets, read_gene_sets
 from sparseid.data.zeisel.reader import ORIGINAL, SAMPLE, place_of
 from sparseid.errors import InputError
+from sparseid.spelling import unlisted
 
 if TYPE_CHECKING:
     from sparseid.config.zeisel import ZeiselConfig
@@ -21,8 +22,8 @@ Fault = tuple[tuple[str, ...], str]
 
 def faults(config: ZeiselConfig) -> Iterator[Fault]:
     """Yield what makes the settings impossible, whatever the file holds."""
-    if config.source not in (SAMPLE, ORIGINAL):
-        yield ("data.source",), f"data.source must be {SAMPLE} or {ORIGINAL}"
+    if text := unlisted("data.source", config.source, (SAMPLE, ORIGINAL)):
+        yield ("data.source",), text
     if config.source == SAMPLE and config.path:
         yield ("data.path", "data.source"), f"data.path names the original file: write data.source={ORIGINAL}"
     if config.source == SAMPLE and config.enrichment:

@@ -6,7 +6,8 @@ from typing import Any
 
 from hydra_plugins.hydra_submitit_launcher.config import SlurmQueueConf
 
-from sparseid.config.errors import ConfigError, did_you_mean
+from sparseid.config.errors import ConfigError
+from sparseid.spelling import did_you_mean
 
 
 @dataclass

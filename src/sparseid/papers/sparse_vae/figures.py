@@ -74,8 +74,8 @@ def boxes_against_correlation(rows: pd.DataFrame, targets: Sequence[Target], sca
                 axes.set_title(rf"$\rho$ = {rho:g}", fontsize=10, color=INK)
             elif metric.startswith("dci"):
                 axes.set_ylim(-0.03, 1.03)
-            else:
-                axes.set_ylim(bottom=0)
+        if metric == "selector_hamming":
+            line[0].set_ylim(bottom=0)  # after all panels of the line: a limit ends the fitting of the other one
         line[0].set_ylabel(label, fontsize=9)
     from matplotlib.patches import Patch
 

@@ -19,7 +19,6 @@ from sparseid.papers.targets import Target
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NO_ARRAYS = "No run with saved arrays is at hand:\nrows kept in git have no pictures."
 PER_ROW = 3
 FEATURES_SHOWN = 20
 """Features up to which a selector matrix is drawn; of larger ones the topics are."""
@@ -27,8 +26,10 @@ TOPICS_SHOWN = 12
 NAMES_SHOWN = 5
 
 
-def planes_of_methods(rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figure:
+def planes_of_methods(rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figure | None:
     """Draw figure 4: the cells in the plane by the factors of each method, coloured by their type.
+
+    None where no run with saved arrays is at hand: rows kept in git have none.
 
     Parameters
     ----------
@@ -46,12 +47,7 @@ def planes_of_methods(rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figure:
         if "plane" in saved:
             silhouette = of_method[of_method["metric"] == "silhouette"]["value"].astype(float).mean()
             found[f"{written(method)}, silhouette {silhouette:.2f}"] = saved["plane"], saved["labels"]
-    if not found:
-        figure, grid = new_figure(4.5, 1.6)
-        grid[0, 0].text(0.5, 0.5, NO_ARRAYS, ha="center", va="center", fontsize=9, color=INK)
-        grid[0, 0].set_axis_off()
-        return figure
-    return _planes(found, f"scale={scale}")
+    return _planes(found, f"scale={scale}") if found else None
 
 
 def run_figures(
@@ -140,7 +136,7 @@ def _planes(found: Mapping[str, tuple[np.ndarray, np.ndarray]], title: str) -> F
     """Draw named planes (cells, 2) with the classes (cells,) of their cells."""
     columns = min(PER_ROW, len(found))
     lines = -(-len(found) // columns)
-    figure, grid = new_figure(3.2 * columns, 3.2 * lines + 0.7, rows=lines, columns=columns)
+    figure, grid = new_figure(max(3.2 * columns, 4.0), 3.2 * lines + 0.7, rows=lines, columns=columns)
     classes = sorted({str(name) for _, labels in found.values() for name in labels})
     colours = dict(zip(classes, CHANNEL_COLOURS, strict=False))
     for axes, (name, (plane, labels)) in zip(grid.flat, found.items(), strict=False):
@@ -150,7 +146,7 @@ def _planes(found: Mapping[str, tuple[np.ndarray, np.ndarray]], title: str) -> F
     for axes in grid.flat[len(found) :]:
         axes.set_axis_off()
     handles = [_dot(colours.get(name, INK)) for name in classes]
-    legend_below(figure, handles, classes, title, columns=min(4, len(classes)))
+    legend_below(figure, handles, classes, title, columns=min(columns + 1, len(classes)))  # names are long
     return figure
 
 
