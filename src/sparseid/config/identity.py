@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sparseid.config import data_sets
+from sparseid.config.audio_mnist_sequence import AudioMNISTSequenceConfig
 from sparseid.config.ddl import DDLConfig
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
@@ -91,7 +92,11 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
         training = cfg.method.training
         keys["training"] = "hybrid_contrastive" if training == "hybrid" else training
         keys["regularisation"] = "regularised" if cfg.method.penalty_weight else "none"
-    if isinstance(cfg.data, TreeSimulationConfig):
+    if isinstance(cfg.data, AudioMNISTSequenceConfig):
+        keys |= {"domain": "audiomnist", "split": "test_speakers"}
+        if cfg.data.source != "audiomnist":  # never to be mistaken for the paper's data
+            keys["source"] = cfg.data.source
+    elif isinstance(cfg.data, TreeSimulationConfig):
         keys |= {"pi": cfg.data.pi} if cfg.data.changes == "bernoulli" else {"S": cfg.data.S}
     elif isinstance(cfg.data, GtexConfig):
         keys |= {"S": cfg.data.S, "z_choice": cfg.data.z_choice}

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 from omegaconf import MISSING
 
+from sparseid.config.audio_mnist_sequence import AudioMNISTSequenceConfig
 from sparseid.config.ddl import DDLConfig
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
@@ -266,6 +267,7 @@ GROUPS: dict[str, dict[str, type]] = {
     },
     "data": {
         "arrays": ArraysConfig,
+        "audio_mnist_sequence": AudioMNISTSequenceConfig,
         "digit_circle": DigitCircleConfig,
         "gtex": GtexConfig,
         "latent_walk": LatentWalkConfig,
@@ -293,7 +295,7 @@ FEATURE_MATRICES = (*SPARSE_VAE_DATA, MLPMixtureConfig)
 FITTING: dict[type, tuple[type, ...]] = {
     DDLConfig: (MLPMixtureConfig,),
     RegCLConfig: (LatentWalkConfig, ArraysConfig),
-    SparlingConfig: (DigitCircleConfig,),
+    SparlingConfig: (DigitCircleConfig, AudioMNISTSequenceConfig),
     SparseVAEConfig: SPARSE_VAE_DATA,
     TBRConfig: (TreeSimulationConfig, GtexConfig),
 }

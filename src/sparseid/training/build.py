@@ -64,10 +64,14 @@ def _data(place: str) -> Callable[[RunConfig], pl.LightningDataModule]:
     return build
 
 
-def _digit_circle(cfg: RunConfig) -> pl.LightningDataModule:
-    from sparseid.data.digit_circle.datamodule import DigitCircleData
+def _motif_data(place: str) -> Callable[[RunConfig], pl.LightningDataModule]:
+    """Return what builds the data module of items with motifs, written as for `_data`."""
 
-    return DigitCircleData.from_config(cfg)
+    def build(cfg: RunConfig) -> pl.LightningDataModule:
+        made: pl.LightningDataModule = resolve_name(f"sparseid.data.{place}").from_config(cfg)
+        return made
+
+    return build
 
 
 def _method(place: str) -> Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]:
@@ -82,7 +86,8 @@ def _method(place: str) -> Callable[[RunConfig, pl.LightningDataModule], pl.Ligh
 
 DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {
     "arrays": _data("arrays.datamodule:ArraysData"),
-    "digit_circle": _digit_circle,
+    "audio_mnist_sequence": _motif_data("audio_mnist_sequence.datamodule:AudioMNISTSequenceData"),
+    "digit_circle": _motif_data("digit_circle.datamodule:DigitCircleData"),
     "gtex": _data("gtex.datamodule:GtexData"),
     "latent_walk": _data("latent_walk.datamodule:LatentWalkData"),
     "mlp_mixture": _data("mlp_mixture.datamodule:MLPMixtureData"),

@@ -170,13 +170,13 @@ def motifs_on_sounds(
     stride = frames / maps.shape[2]
     for number, axes in enumerate(grid[:, 0]):
         axes.imshow(bands[number], cmap="gray_r", aspect="auto", origin="lower", interpolation="nearest")
-        axes.set(xlim=(-0.5, frames - 0.5), ylim=(-0.5, 1.3 * height), yticks=[])
+        axes.set(xlim=(-0.5, frames - 0.5), ylim=(-0.5, 1.36 * height), yticks=[])
         axes.spines[:].set_color("#d5d9de")
         for _, kind, start, stop, *_ in sites[sites[:, 0] == number]:
             colour = meanings.kind_colour(int(kind))
             across = [start - 0.5, stop - 0.5]
             axes.plot(across, [1.08 * height] * 2, color=colour or INK, linewidth=3, solid_capstyle="butt")
-            axes.text((start + stop) / 2, 1.11 * height, meanings.kind_names[kind], ha="center", fontsize=8, color=INK)
+            axes.text((start + stop) / 2, 1.14 * height, meanings.kind_names[kind], ha="center", fontsize=8, color=INK)
         channels, cells, _ = _marks(maps[number], stride)
         axes.scatter(
             cells, [1.08 * height] * len(cells), s=26, c=[meanings.colour(channel) for channel in channels],
