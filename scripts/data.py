@@ -1,9 +1,10 @@
 """Download data and check it, or say what to place where (make data DATASETS="gtex movielens").
 
-movielens downloads the release that MOVIELENS names: ml-25m (the default, the paper's), ml-latest-small, ml-1m or
-ml-100k. audiomnist reads AUDIOMNIST, your checkout of github.com/soerenab/AudioMNIST. zeisel downloads the paper's cells. peerread reads PEERREAD, your checkout of github.com/allenai/PeerRead.
-gtex reads GTEX_H5AD (the atlas), TF_TARGETS (the table of transcription factors) and TF_LAYOUT (the table's columns:
-htftarget, the default, or dorothea) from the environment: make data DATASETS=gtex GTEX_H5AD=/path/to/it
+audiomnist reads AUDIOMNIST, your checkout of github.com/soerenab/AudioMNIST. movielens downloads the release that
+MOVIELENS names: ml-25m (the default, the paper's), ml-latest-small, ml-1m or ml-100k. zeisel downloads the paper's
+cells. peerread reads PEERREAD, your checkout of github.com/allenai/PeerRead. gtex reads GTEX_H5AD (the atlas),
+TF_TARGETS (the table of transcription factors) and TF_LAYOUT (the table's columns: htftarget, the default, or dorothea)
+from the environment: make data DATASETS=gtex GTEX_H5AD=/path/to/it
 """
 
 from __future__ import annotations
