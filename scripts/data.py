@@ -1,9 +1,10 @@
 """Download data and check it, or say what to place where (make data DATASETS="gtex movielens").
 
-movielens downloads the release that MOVIELENS names: ml-25m (the default, the paper's), ml-latest-small, ml-1m or
-ml-100k. zeisel downloads the paper's cells. peerread reads PEERREAD, your checkout of github.com/allenai/PeerRead.
-gtex reads GTEX_H5AD (the atlas), TF_TARGETS (the table of transcription factors) and TF_LAYOUT (the table's columns:
-htftarget, the default, or dorothea) from the environment: make data DATASETS=gtex GTEX_H5AD=/path/to/it
+audiomnist reads AUDIOMNIST, your checkout of github.com/soerenab/AudioMNIST. movielens downloads the release that
+MOVIELENS names: ml-25m (the default, the paper's), ml-latest-small, ml-1m or ml-100k. zeisel downloads the paper's
+cells. peerread reads PEERREAD, your checkout of github.com/allenai/PeerRead. gtex reads GTEX_H5AD (the atlas),
+TF_TARGETS (the table of transcription factors) and TF_LAYOUT (the table's columns: htftarget, the default, or dorothea)
+from the environment: make data DATASETS=gtex GTEX_H5AD=/path/to/it
 """
 
 from __future__ import annotations
@@ -15,6 +16,20 @@ import sys
 from collections.abc import Callable, Iterator
 
 from sparseid.errors import InputError
+
+
+def audiomnist() -> Iterator[str]:
+    """Read the checkout at $AUDIOMNIST; where it is absent say how to get it."""
+    from sparseid.config.audio_mnist_sequence import AudioMNISTSequenceConfig
+    from sparseid.data.audio_mnist_sequence.sources import recordings
+
+    config = AudioMNISTSequenceConfig(source="audiomnist", path=os.environ.get("AUDIOMNIST") or "")
+    yield "audiomnist: reading and resampling, minutes the first time"
+    found = recordings(config)
+    seconds = len(found.samples) / 8000
+    yield f"{len(found.lengths)} recordings (30,000 in the paper's) of {len(found.speakers)} speakers, {seconds:,.0f} s"
+    path = f" data.path={shlex.quote(config.path)}" if config.path else ""
+    yield f"use: data.source=audiomnist{path}"
 
 
 def gtex() -> Iterator[str]:
@@ -86,6 +101,7 @@ def zeisel() -> Iterator[str]:
 
 
 DATASETS: dict[str, Callable[[], Iterator[str]]] = {
+    "audiomnist": audiomnist,
     "gtex": gtex,
     "movielens": movielens,
     "peerread": peerread,

@@ -106,3 +106,13 @@ def test_the_cells_of_zeisel_that_are_there_are_read(tmp_path):
     assert "2 genes, 11 cells: interneurons 6, microglia 5" in done.stdout
     place.write_text("not it")
     assert run("zeisel", SPARSEID_DATA=str(tmp_path)).returncode == 2
+
+
+def test_without_audiomnist_it_says_how_to_get_it(tmp_path):
+    done = run("audiomnist", SPARSEID_DATA=str(tmp_path))
+    assert done.returncode == 2
+    for word in ("git clone https://github.com/soerenab/AudioMNIST", str(tmp_path / "AudioMNIST"), "data.source=fsdd"):
+        assert word in done.stderr
+    missing = run("audiomnist", SPARSEID_DATA=str(tmp_path), AUDIOMNIST=str(tmp_path))
+    assert missing.returncode == 2
+    assert "AudioMNIST has no folder of speaker" in missing.stderr

@@ -7,19 +7,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from sparseid.config.audio_mnist_sequence import AudioMNISTSequenceConfig
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.schema import FEATURE_MATRICES
 
 Fault = tuple[tuple[str, ...], str]
 """Dotted keys that clash, and why, with what to do."""
 
-ASKED = (GtexConfig, *FEATURE_MATRICES)
-"""Data sets with a module ``sparseid.data.<name>.settings`` that answers."""
+CHECKED = (*FEATURE_MATRICES, AudioMNISTSequenceConfig)
+ASKED = (GtexConfig, *CHECKED)
+"""Data sets with a module ``sparseid.data.<name>.settings`` that answers; those of which it says all by itself."""
 
 
 def faults(data: Any) -> Iterator[Fault]:
-    """Yield what makes the settings of a feature matrix impossible, whatever its files hold."""
-    if isinstance(data, FEATURE_MATRICES):
+    """Yield what makes the settings of a data set impossible, whatever its files hold."""
+    if isinstance(data, CHECKED):
         yield from _settings(data).faults(data)
 
 

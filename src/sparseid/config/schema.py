@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 from omegaconf import MISSING
 
+from sparseid.config.audio_mnist_sequence import AudioMNISTSequenceConfig
 from sparseid.config.ddl import DDLConfig
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
@@ -32,6 +33,10 @@ SEMANTIC = {"semantic": True}
 
 FILE = {"file": True}
 """Metadata of a field that may name a file: a run's identity counts the file's content, not its path."""
+
+
+SPATIAL = {"spatial": True}
+"""Metadata of a field that the size of inputs with motifs comes from."""
 
 
 @dataclass
@@ -83,17 +88,24 @@ class EncoderConfig:
     blocks: int = MISSING
     """Pre-activation residual units of two 3x3 convolutions."""
     stem_kernel: int = 1
-    """Side of the first convolution, pixels (odd)."""
+    """Side of the first convolution, pixels or frames (odd)."""
     stride: int = 1
     """Stride of the first convolution: a motif map cell covers stride x stride pixels."""
     bf16: bool = False
     """Run the encoder's convolutions in bfloat16."""
+    channels: int = 0
+    """Channels of the motif map; 0 has one per motif kind."""
 
 
 @dataclass
 class SparseLayerConfig:
-    """The spatial sparsity layer ReLU(z - t)."""
+    """The layer between encoder and decoder: batch norm, then what keeps the motif map sparse."""
 
+    kind: str = "threshold"
+    """threshold: ReLU(z - t), t a moving quantile (the method). Baselines that are made sparse by a penalty instead: l1
+    (ReLU, mean absolute activation) and kl (sigmoid, divergence of the mean activation from the last density)."""
+    penalty_weight: float = 0.0
+    """Lambda: weight of the penalty of l1 or kl beside the cross-entropy."""
     thresholds: str = "per_channel"
     """per_channel (multiple thresholds, MT) or single (ST)."""
     batch_norm: str = "affine"
@@ -113,7 +125,8 @@ class DecoderConfig:
     pool: int = MISSING
     """Side of the max-pooling window, motif map cells."""
     positions: str = MISSING
-    """rows_lstm (published: bidirectional LSTM along rows, row number encoded) or grid (learned position per cell)."""
+    """rows_lstm (published for images: bidirectional LSTM along rows, row number encoded), frames (published for
+    sounds: time encoded) or grid (learned position per cell)."""
     encoder_layers: int = MISSING
     decoder_layers: int = MISSING
     heads: int = MISSING
@@ -128,11 +141,12 @@ class DensityScheduleConfig:
     """Adaptive density (Algorithm 1): cut the density when validation accuracy exceeds a slowly falling target."""
 
     start_density: float = MISSING
+    """At most one cut above the last density there is no annealing to speak of, and the run is named so."""
     min_density: float = MISSING
     """The run is finished once the density would fall below this."""
     cut_factor: float = MISSING
     target_fall_per_sample: float = MISSING
-    """Fall of the accuracy target per training sample."""
+    """Fall of the accuracy target per training sample; 0 never cuts: the dense baseline (Non-Sparse)."""
     min_target: float = 0.0
     """The accuracy target does not fall below this: a density is passed only with an accuracy above it."""
     check_every: int = MISSING
@@ -167,6 +181,24 @@ class EvaluationConfig:
     """Test items at each earlier density."""
     decode_steps: int = 30
     """Longest greedy decode, tokens."""
+    channel_map: str = "one_to_one"
+    """Which kinds channels stand for in CE: one_to_one (DigitCircle) or many_to_one (LaTeX-OCR, audio)."""
+    perturbed_items: int = 0
+    """Test items, decoded rightly, in which a motif is exchanged at the final density (section 5.2); 0 does not."""
+    binned_items: int = 0
+    """Test items whose activations are binned at each of the five lowest densities (appendix I); 0 does not."""
+    single_items: int = 0
+    """Single motifs to name at the final density (Table 2); 0 does not."""
+
+
+@dataclass
+class RetrainedConfig:
+    """The Sparling run that training=retrained starts from: the one with otherwise the same settings and seed."""
+
+    source_samples: int = 0
+    """trainer.max_samples of that run; 0 is the same as here."""
+    steps_above: int = 0
+    """Cuts above the last density at which its weights are taken; the nearest higher one if it was not reached."""
 
 
 @dataclass
@@ -174,6 +206,10 @@ class SparlingConfig:
     """Sparling: motifs through extreme activation sparsity."""
 
     name: str = "sparling"
+    training: str = "sparling"
+    """sparling: the whole, end to end (baselines in sparse and schedule, too). retrained: the decoder trained on, on
+    the dense outputs of a Sparling run's encoder. direct: the encoder alone, on images of single motifs."""
+    retrained: RetrainedConfig = field(default_factory=RetrainedConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     sparse: SparseLayerConfig = field(default_factory=SparseLayerConfig)
     decoder: DecoderConfig = field(default_factory=DecoderConfig)
@@ -189,7 +225,7 @@ class DigitCircleConfig:
     name: str = "digit_circle"
     glyphs: str = field(default=MISSING, metadata=FILE)
     """Glyph set: tall (12-row boxes, the published statistics), compact (9x7 boxes) or a path to a glyph file."""
-    canvas: int = MISSING
+    canvas: int = field(default=MISSING, metadata=SPATIAL)
     """Image side, pixels."""
     classes: int = MISSING
     """Digits 0 .. classes-1 occur."""
@@ -209,6 +245,11 @@ class DigitCircleConfig:
     """Flip probability of background pixels, as a multiple of the mean ink share of a glyph box."""
     post_noise: float = MISSING
     """Flip probability of every pixel after the digits are drawn."""
+
+    @property
+    def spatial(self) -> tuple[int, int]:
+        """Height and width of the images, pixels."""
+        return self.canvas, self.canvas
 
 
 @dataclass
@@ -252,6 +293,7 @@ GROUPS: dict[str, dict[str, type]] = {
     },
     "data": {
         "arrays": ArraysConfig,
+        "audio_mnist_sequence": AudioMNISTSequenceConfig,
         "digit_circle": DigitCircleConfig,
         "gtex": GtexConfig,
         "latent_walk": LatentWalkConfig,
@@ -279,7 +321,7 @@ FEATURE_MATRICES = (*SPARSE_VAE_DATA, MLPMixtureConfig)
 FITTING: dict[type, tuple[type, ...]] = {
     DDLConfig: (MLPMixtureConfig,),
     RegCLConfig: (LatentWalkConfig, ArraysConfig),
-    SparlingConfig: (DigitCircleConfig,),
+    SparlingConfig: (DigitCircleConfig, AudioMNISTSequenceConfig),
     SparseVAEConfig: SPARSE_VAE_DATA,
     TBRConfig: (TreeSimulationConfig, GtexConfig),
 }

@@ -43,6 +43,8 @@ class Method(Protocol):
     """Set during a validation: the name under which the run keeps the present weights; None if it should not."""
     progress_note: str
     """What the progress line says beside the loss."""
+    evaluation: Evaluation | None
+    """The test under way; set by the run before each one."""
     measurements: list[Measurement]
     """Set by the test hooks: the results of the last test."""
     arrays: dict[str, np.ndarray]
@@ -64,14 +66,18 @@ def _data(place: str) -> Callable[[RunConfig], pl.LightningDataModule]:
     return build
 
 
-def _digit_circle(cfg: RunConfig) -> pl.LightningDataModule:
-    from sparseid.data.digit_circle.datamodule import DigitCircleData
+def _motif_data(place: str) -> Callable[[RunConfig], pl.LightningDataModule]:
+    """Return what builds the data module of items with motifs, written as for `_data`."""
 
-    return DigitCircleData.from_config(cfg)
+    def build(cfg: RunConfig) -> pl.LightningDataModule:
+        made: pl.LightningDataModule = resolve_name(f"sparseid.data.{place}").from_config(cfg)
+        return made
+
+    return build
 
 
 def _method(place: str) -> Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]:
-    """Return what builds a method, written ``folder.file:Class`` below ``sparseid.methods``."""
+    """Return what builds a method, written ``folder.file:Class`` below ``sparseid.methods`` (or the file alone)."""
 
     def build(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
         made: pl.LightningModule = resolve_name(f"sparseid.methods.{place}").from_config(cfg, data)
@@ -82,7 +88,8 @@ def _method(place: str) -> Callable[[RunConfig, pl.LightningDataModule], pl.Ligh
 
 DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {
     "arrays": _data("arrays.datamodule:ArraysData"),
-    "digit_circle": _digit_circle,
+    "audio_mnist_sequence": _motif_data("audio_mnist_sequence.datamodule:AudioMNISTSequenceData"),
+    "digit_circle": _motif_data("digit_circle.datamodule:DigitCircleData"),
     "gtex": _data("gtex.datamodule:GtexData"),
     "latent_walk": _data("latent_walk.datamodule:LatentWalkData"),
     "mlp_mixture": _data("mlp_mixture.datamodule:MLPMixtureData"),
@@ -96,7 +103,7 @@ DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {
 METHODS: dict[str, Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]] = {
     "ddl": _method("ddl.module:DDLModule"),
     "regcl": _method("regcl.module:RegCLModule"),
-    "sparling": _method("sparling.module:SparlingModule"),
+    "sparling": _method("sparling.variants"),
     "sparse_vae": _method("sparse_vae.module:SparseVAEModule"),
     "tbr": _method("tbr.module:TBRModule"),
 }

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 import torch
 
-from sparseid.data.digit_circle.datamodule import CHUNK, DigitCircleData, FixedSet, select
+from sparseid.data.digit_circle.datamodule import DigitCircleData
 from sparseid.data.digit_circle.generator import DigitCircle
 from sparseid.data.digit_circle.glyphs import read_glyphs
+from sparseid.data.motifs import FixedSet, select
 
 SMALL = DigitCircle(read_glyphs("compact"), 40, 3, 5, 10, 12, 6, 1)
 
@@ -58,8 +59,8 @@ def test_sites_and_labels_name_the_same_symbols():
 
 
 def test_fixed_sets_do_not_depend_on_seed_or_size():
-    few, many = list(data().val_dataloader()), list(FixedSet(SMALL, "digit_circle/validation", 300))
-    assert [len(batch.labels) for batch in many] == [CHUNK, CHUNK, 300 - 2 * CHUNK]
+    few, many = list(data().val_dataloader()), list(FixedSet(data().draw, "digit_circle/validation", 300))
+    assert [len(batch.labels) for batch in many] == [128, 128, 44]
     assert torch.equal(few[0].inputs, many[0].inputs[:100])
     assert same(few[0], next(iter(data(seed=7).val_dataloader())))
 
@@ -87,3 +88,28 @@ def test_processes_share_a_batch(processes, monkeypatch):
         module.trainer = type("Trainer", (), {"global_rank": rank, "world_size": processes})()
         parts.append(module.training_batch(3).inputs)
     assert torch.equal(torch.stack(parts, dim=1).flatten(0, 1), whole.inputs)
+
+
+def test_single_digits_are_centred_and_labelled_with_themselves():
+    module = data()
+    whole = module.training_batch(0)
+    module = data()
+    module.single_motifs = True
+    batch = module.training_batch(0)
+    assert batch.inputs.shape == (8, 1, 32, 32)
+    assert batch.labels.shape == (8, 1)
+    assert not torch.equal(batch.labels[:, 0], whole.labels[:, 0])
+    assert torch.equal(batch.labels[:, 0], batch.sites[:, 1])
+    assert batch.sites[:, 0].tolist() == list(range(8))
+    middles = (batch.sites[:, 2::2] + batch.sites[:, 3::2]) / 2
+    assert (middles - 16).abs().max() <= 0.5
+    assert len(module.val_dataloader()) == 1
+    assert same(next(iter(module.val_dataloader())), next(iter(module.single_motif_set("validation", 100))))
+
+
+def test_exchanged_labels_begin_with_their_smallest_digit_and_repeat_none():
+    module = data()
+    assert module.exchanged([1, 5, 3], 1, 9) == [3, 9, 5]
+    assert module.exchanged([1, 5, 3], 5, 0) == [0, 3, 1]
+    assert module.exchanged([1, 5, 3], 1, 3) is None
+    assert module.exchangeable == {digit: digit for digit in range(10)}

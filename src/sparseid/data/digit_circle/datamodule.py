@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from pytorch_lightning import LightningDataModule
 
 from sparseid.data.batch import MotifBatch
-from sparseid.data.digit_circle.generator import DigitCircle, distribution
-from sparseid.data.stream import BatchStream
-from sparseid.streams import FIXED, Streams
+from sparseid.data.digit_circle.generator import DigitCircle, boxes_around, canonical_rotation, distribution
+from sparseid.data.motifs import MotifData, checks
 
 if TYPE_CHECKING:
     from sparseid.config.schema import RunConfig
 
-BLOCK = 512
-"""Training images drawn at once: drawing many is several times faster per image than drawing a batch of ten."""
 
-CHUNK = 128
-"""Items per batch of the fixed sets; item i of a set is the same whatever the size of the set."""
+SINGLE_SIDE = 32
+"""Side of the images of a single digit, pixels (authors' code)."""
 
 
-class DigitCircleData(LightningDataModule):
+class DigitCircleData(MotifData):
     """Batches of DigitCircle images.
-
-    Training image i is a function of (seed, i), and batch j holds the images from j x batch size on. The validation
-    and the test set are the same for every seed.
 
     Parameters
     ----------
     distribution
         What is drawn.
-    seed
-        Seed of the training stream.
-    batch_size
-        Training items per step, summed over processes.
-    batches_per_check
-        Training batches between two validations.
-    check_items
-        Validation items.
+    seed, batch_size, batches_per_check, check_items
+        As in :class:`sparseid.data.motifs.MotifData`.
     """
 
     in_channels = 1
@@ -49,14 +35,8 @@ class DigitCircleData(LightningDataModule):
     def __init__(
         self, distribution: DigitCircle, seed: int, batch_size: int, batches_per_check: int, check_items: int
     ) -> None:
-        super().__init__()
+        super().__init__("digit_circle", seed, batch_size, batches_per_check, check_items)
         self.distribution = distribution
-        self.streams = Streams(seed)
-        self.batch_size = batch_size
-        self.batches_per_check = batches_per_check
-        self.check_items = check_items
-        self.test_items = 0
-        self._blocks: dict[int, MotifBatch] = {}
 
     @classmethod
     def from_config(cls, cfg: RunConfig) -> DigitCircleData:
@@ -67,104 +47,61 @@ class DigitCircleData(LightningDataModule):
         InputError
             If the glyph file or the geometry cannot be used.
         """
-        schedule, batch_size = cfg.method.schedule, cfg.trainer.batch_size
-        return cls(
-            distribution(cfg.data), cfg.seed, batch_size, schedule.check_every // batch_size, schedule.check_items
-        )
+        return cls(distribution(cfg.data), *checks(cfg))
 
     @property
-    def symbols(self) -> int:
+    def kinds(self) -> int:
         """Number of motif kinds."""
         return len(self.distribution.glyphs)
+
+    @property
+    def vocabulary(self) -> int:
+        """Number of tokens: the digits, then the start and the end of a label."""
+        return self.kinds + 2
+
+    @property
+    def kind_names(self) -> tuple[str, ...]:
+        """The digits."""
+        return tuple(map(str, range(self.kinds)))
+
+    @property
+    def token_names(self) -> tuple[str, ...]:
+        """The tokens of labels: the digits."""
+        return self.kind_names
 
     @property
     def spatial(self) -> tuple[int, int]:
         """Height and width of the images, pixels."""
         return self.distribution.canvas, self.distribution.canvas
 
-    def train_dataloader(self) -> BatchStream[MotifBatch]:
-        """Return the training stream, from the trainer's next step on."""
-        return BatchStream(self.training_batch, lambda: self._trainer().global_step, self.batches_per_check)
+    def draw(self, items: int, rng: np.random.Generator) -> MotifBatch:
+        """Draw a batch of `items` images with labels and sites."""
+        scenes = self.distribution.draw_scenes(items, rng)
+        pixels = self.distribution.draw_pixels(scenes, rng)
+        return MotifBatch(
+            torch.from_numpy(pixels[:, None].astype(np.float32)),
+            torch.from_numpy(scenes.labels),
+            torch.from_numpy(scenes.sites),
+        )
 
-    def val_dataloader(self) -> FixedSet:
-        """Return the first `check_items` validation items."""
-        return FixedSet(self.distribution, "digit_circle/validation", self.check_items)
+    def draw_single(self, name: str, items: int, rng: np.random.Generator) -> MotifBatch:
+        """Draw a batch of images of one centred digit each."""
+        pixels, digits = self.distribution.draw_single(items, SINGLE_SIDE, rng)
+        boxes = boxes_around(np.full((items, 2), SINGLE_SIDE // 2), self.distribution.glyphs.shapes[digits])
+        return MotifBatch(
+            torch.from_numpy(pixels[:, None].astype(np.float32)),
+            torch.from_numpy(digits[:, None]),
+            torch.from_numpy(np.column_stack([np.arange(items), digits, boxes])),
+        )
 
-    def test_dataloader(self) -> FixedSet:
-        """Return the first `test_items` test items; the run sets `test_items` before each evaluation."""
-        return FixedSet(self.distribution, "digit_circle/test", self.test_items)
+    @property
+    def exchangeable(self) -> dict[int, int]:
+        """The token of each digit: any may take another's place."""
+        return {digit: digit for digit in range(self.kinds)}
 
-    def training_batch(self, index: int) -> MotifBatch:
-        """Return training batch `index`; under several processes, this process's share of it."""
-        trainer = self.trainer
-        rank, processes = (trainer.global_rank, trainer.world_size) if trainer is not None else (0, 1)
-        first = index * self.batch_size
-        items = np.arange(first + rank, first + self.batch_size, processes)
-        parts = [
-            select(self._block(int(block)), items[items // BLOCK == block] % BLOCK)
-            for block in np.unique(items // BLOCK)
-        ]
-        return parts[0] if len(parts) == 1 else join(parts)
-
-    def _block(self, number: int) -> MotifBatch:
-        """Return block `number` of the training stream; the last two are kept, since a batch may lie across both."""
-        if number not in self._blocks:
-            self._blocks = dict(list(self._blocks.items())[-1:])
-            self._blocks[number] = draw_batch(self.distribution, BLOCK, self.streams.numpy("batches", number))
-        return self._blocks[number]
-
-    def _trainer(self):  # type: ignore[no-untyped-def]
-        assert self.trainer is not None, "train_dataloader needs a trainer"
-        return self.trainer
-
-
-class FixedSet:
-    """The first `items` items of a named, seedless set, drawn chunk by chunk each time it is read.
-
-    Drawing is faster than keeping 10,000 images of 100 x 100 pixels in memory.
-    """
-
-    def __init__(self, distribution: DigitCircle, name: str, items: int) -> None:
-        self.distribution, self.name, self.items = distribution, name, items
-
-    def __len__(self) -> int:
-        """Return the number of batches."""
-        return -(-self.items // CHUNK)
-
-    def __iter__(self) -> Iterator[MotifBatch]:
-        for chunk in range(len(self)):
-            batch = draw_batch(self.distribution, CHUNK, FIXED.numpy(self.name, chunk))
-            kept = min(CHUNK, self.items - chunk * CHUNK)
-            yield batch if kept == CHUNK else select(batch, np.arange(kept))
-
-
-def draw_batch(distribution: DigitCircle, items: int, rng: np.random.Generator) -> MotifBatch:
-    """Draw a batch of `items` images with labels and sites."""
-    scenes = distribution.draw_scenes(items, rng)
-    pixels = distribution.draw_pixels(scenes, rng)
-    return MotifBatch(
-        torch.from_numpy(pixels[:, None].astype(np.float32)),
-        torch.from_numpy(scenes.labels),
-        torch.from_numpy(scenes.sites),
-    )
-
-
-def select(batch: MotifBatch, items: np.ndarray) -> MotifBatch:
-    """Return the given items of a batch, in order; their sites are renumbered."""
-    new_number = np.full(len(batch.labels), -1)
-    new_number[items] = np.arange(len(items))
-    sites = batch.sites.numpy().copy()
-    sites[:, 0] = new_number[sites[:, 0]]
-    chosen = torch.from_numpy(items)
-    return MotifBatch(batch.inputs[chosen], batch.labels[chosen], torch.from_numpy(sites[sites[:, 0] >= 0]))
-
-
-def join(parts: list[MotifBatch]) -> MotifBatch:
-    """Return one batch of all parts, in order."""
-    sites, offset = [], 0
-    for part in parts:
-        sites.append(part.sites + torch.tensor([offset] + [0] * (part.sites.shape[1] - 1)))
-        offset += len(part.labels)
-    return MotifBatch(
-        torch.cat([part.inputs for part in parts]), torch.cat([part.labels for part in parts]), torch.cat(sites)
-    )
+    def exchanged(self, label: list[int], old: int, new: int) -> list[int] | None:
+        """Return a label with digit `new` in the place of `old`, from its smallest on; None if it has `new` already."""
+        if new in label:
+            return None
+        digits = np.array([[new if digit == old else digit for digit in label]])
+        return canonical_rotation(digits)[0].tolist()

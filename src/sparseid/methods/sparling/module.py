@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
 from pytorch_lightning import Callback, LightningModule
-from torch import Tensor
+from torch import Tensor, nn
 
 from sparseid.data.batch import MotifBatch
 from sparseid.measurements import Evaluation, Measurement
 from sparseid.methods.batch_statistics import share_of_mean
+from sparseid.methods.sparling.binned import BINS
 from sparseid.methods.sparling.callbacks import AdaptiveDensity
-from sparseid.methods.sparling.decoder import SequenceDecoder
-from sparseid.methods.sparling.encoder import LocalEncoder
+from sparseid.methods.sparling.evaluation import DecodedLabels, MatchedMotifs, example_arrays
+from sparseid.methods.sparling.further import BINNED_DENSITIES, binned_labels, further_measurements
 from sparseid.methods.sparling.losses import IGNORED, exactly_right, sequence_cross_entropy, teacher_forcing
-from sparseid.methods.sparling.schedule import DensitySchedule, density_grid
+from sparseid.methods.sparling.networks import (
+    Domain,
+    build_decoder,
+    build_encoder,
+    build_schedule,
+    build_sparse,
+    densities,
+    motif_channels,
+)
+from sparseid.methods.sparling.optimiser import adam, clip
+from sparseid.methods.sparling.penalised_layer import PenalisedLayer
 from sparseid.methods.sparling.sparse_layer import SparseLayer
-from sparseid.metrics.edit_distance import cut_at_end, edit_distances, exact_match, without_padding
-from sparseid.metrics.motifs import MotifCounts, boxes_in_cells, motif_errors
+from sparseid.metrics.motifs import ChannelMap
 from sparseid.streams import Streams
 
 if TYPE_CHECKING:
     from sparseid.config.schema import OptimizerConfig, RunConfig, SparlingConfig
-
-EXAMPLES = 12
-"""Test items kept for pictures."""
 
 
 class SparlingModule(LightningModule):
@@ -37,12 +44,8 @@ class SparlingModule(LightningModule):
     ----------
     method
         Sizes and schedule.
-    symbols
-        Motif kinds; the motif map has one channel for each, the vocabulary two tokens more.
-    spatial
-        Height and width of the inputs.
-    in_channels
-        Channels of the inputs.
+    domain
+        Motif kinds, tokens and shape of the inputs.
     batch_size
         Training items per step, for counting samples.
     seed
@@ -63,59 +66,24 @@ class SparlingModule(LightningModule):
     def __init__(
         self,
         method: SparlingConfig,
-        symbols: int,
-        spatial: tuple[int, int],
-        in_channels: int,
+        domain: Domain,
         batch_size: int,
         seed: int = 0,
     ) -> None:
         super().__init__()
         self.streams = Streams(seed)
-        encoder, sparse, decoder, schedule = method.encoder, method.sparse, method.decoder, method.schedule
         self.batch_size = batch_size
-        self.symbols, self.vocabulary = symbols, symbols + 2
+        self.domain = domain
+        self.channels = motif_channels(method, domain)
         self.optimizer_config: OptimizerConfig = method.optimizer
-        self.schedule_config = method.schedule
         self.evaluation_config = method.evaluation
+        self.most_densities = len(densities(method)) if method.sparse.kind == "threshold" else 1
         self.evaluation: Evaluation | None = None
-        self.encoder = LocalEncoder(
-            symbols, encoder.width, encoder.blocks, encoder.stem_kernel, encoder.stride, in_channels, encoder.bf16
-        )
-        self.sparse = SparseLayer(
-            symbols,
-            schedule.start_density,
-            sparse.thresholds,
-            sparse.batch_norm,
-            sparse.momentum,
-            sparse.accumulate_motifs,
-        )
-        cells = -(-spatial[0] // encoder.stride), -(-spatial[1] // encoder.stride)
-        self.decoder = SequenceDecoder(
-            symbols,
-            cells,
-            self.vocabulary,
-            decoder.width,
-            decoder.pool,
-            decoder.positions,
-            decoder.encoder_layers,
-            decoder.decoder_layers,
-            decoder.heads,
-            decoder.feedforward,
-            decoder.dropout,
-            decoder.norm_first,
-        )
-        self.adaptive_density = AdaptiveDensity(
-            DensitySchedule(
-                schedule.start_density,
-                schedule.min_density,
-                schedule.cut_factor,
-                schedule.target_fall_per_sample,
-                min_target=schedule.min_target,
-                restart_after=schedule.restart_after,
-                restart_below=schedule.restart_below,
-            )
-        )
-        self._fresh = lambda: SparlingModule(method, symbols, spatial, in_channels, batch_size, seed)
+        self.encoder = build_encoder(method, domain)
+        self.sparse: nn.Module = build_sparse(method, domain)
+        self.decoder = build_decoder(method, domain)
+        self.adaptive_density = AdaptiveDensity(build_schedule(method))
+        self._fresh = lambda: type(self)(method, domain, batch_size, seed)
         self.milestone: str | None = None
         self.progress_note = ""
         self.measurements: list[Measurement] = []
@@ -123,11 +91,11 @@ class SparlingModule(LightningModule):
 
     @classmethod
     def from_config(cls, cfg: RunConfig, data: Any) -> SparlingModule:
-        """Build the module of a run for the data module `data` (its symbols, spatial and in_channels)."""
-        return cls(cfg.method, data.symbols, data.spatial, data.in_channels, cfg.trainer.batch_size, cfg.seed)
+        """Build the module of a run for the data module `data`, from which the domain is read."""
+        return cls(cfg.method, Domain.of(data), cfg.trainer.batch_size, cfg.seed)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Map inputs (N, in_channels, H, W) to motif maps (N, symbols, cells high, cells wide), mostly zero."""
+        """Map inputs (N, in_channels, H, W) to motif maps (N, channels, cells high, cells wide), mostly zero."""
         return self.sparse(self.encoder(inputs))
 
     # training
@@ -138,30 +106,26 @@ class SparlingModule(LightningModule):
 
     def configure_optimizers(self) -> Any:
         """Adam with linear warm-up (published: none)."""
-        config = self.optimizer_config
-        beta1, beta2 = config.betas
-        adam = torch.optim.Adam(self.parameters(), lr=config.lr, betas=(beta1, beta2), foreach=True)
-        warmup, density = max(config.warmup_steps, 1), self.adaptive_density.schedule
-
-        def warm(step: int) -> float:
-            return min(1.0, (step - density.started // self.batch_size + 1) / warmup)
-
-        schedule = torch.optim.lr_scheduler.LambdaLR(adam, warm)
-        return {"optimizer": adam, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+        density = self.adaptive_density.schedule
+        return adam(self.parameters(), self.optimizer_config, lambda: density.started // self.batch_size)
 
     def configure_gradient_clipping(self, optimizer: torch.optim.Optimizer, *_: Any, **__: Any) -> None:
         """Clip the gradient's norm where the configuration says so."""
-        if self.optimizer_config.clip_norm > 0:
-            torch.nn.utils.clip_grad_norm_(self.parameters(), self.optimizer_config.clip_norm)
+        clip(self.parameters(), self.optimizer_config)
 
     def training_step(self, batch: MotifBatch, batch_idx: int) -> Tensor:
-        """Return the cross-entropy of the label under teacher forcing.
+        """Return the cross-entropy of the label under teacher forcing, and for baselines their penalty.
 
         Processes that share a batch average their losses; all tokens of the batch count alike.
         """
-        inputs, targets = teacher_forcing(batch.labels, self.vocabulary)
-        loss = sequence_cross_entropy(self.decoder(self(batch.inputs), inputs), targets)
-        return share_of_mean(loss, (targets != IGNORED).sum())
+        inputs, targets = teacher_forcing(batch.labels, self.domain.vocabulary)
+        dense = self.encoder(batch.inputs)
+        if isinstance(self.sparse, PenalisedLayer):
+            motifs, penalty = self.sparse.with_penalty(dense)
+        else:
+            motifs, penalty = self.sparse(dense), dense.new_zeros(())
+        loss = sequence_cross_entropy(self.decoder(motifs, inputs), targets)
+        return share_of_mean(loss, (targets != IGNORED).sum()) + penalty
 
     def restart(self, start: int) -> None:
         """Begin again with new weights, those of start number `start` of this seed, and an optimiser without memory."""
@@ -182,7 +146,7 @@ class SparlingModule(LightningModule):
 
     def validation_step(self, batch: MotifBatch, batch_idx: int) -> None:
         """Count the items whose greedy decode would be exactly right."""
-        inputs, targets = teacher_forcing(batch.labels, self.vocabulary)
+        inputs, targets = teacher_forcing(batch.labels, self.domain.vocabulary)
         self._right += exactly_right(self.decoder(self(batch.inputs), inputs), targets).sum()
         self._checked += len(batch.labels)
 
@@ -198,7 +162,8 @@ class SparlingModule(LightningModule):
 
     def on_validation_end(self) -> None:
         """Let the schedule's density take effect, now that a milestone has been saved with the one before."""
-        self.sparse.density = self.adaptive_density.schedule.density
+        if isinstance(self.sparse, SparseLayer):
+            self.sparse.density = self.adaptive_density.schedule.density
 
     # evaluation
 
@@ -223,57 +188,47 @@ class SparlingModule(LightningModule):
     @property
     def most_test_items(self) -> int:
         """Test items of all evaluations of a run that passes every density: what testing costs at most."""
-        schedule, evaluation = self.schedule_config, self.evaluation_config
-        densities = density_grid(schedule.start_density, schedule.min_density, schedule.cut_factor)
-        return evaluation.items + (len(densities) - 1) * evaluation.curve_items
+        evaluation = self.evaluation_config
+        further = 2 * evaluation.perturbed_items + BINNED_DENSITIES * (len(BINS) + 1) * evaluation.binned_items
+        return evaluation.items + (self.most_densities - 1) * evaluation.curve_items + further
+
+    def decode(self, maps: Tensor) -> Tensor:
+        """Decode motif maps (N, channels, H, W) greedily to tokens (N, steps)."""
+        return self.decoder.greedy(maps, self.evaluation_config.decode_steps)
 
     def on_test_start(self) -> None:
         """Forget the last test."""
         self.measurements, self.arrays = [], {}
-        self._counts = MotifCounts(self.symbols, self.symbols)
-        self._labels: list[list[int]] = []
-        self._decoded: list[list[int]] = []
+        channel_map = cast(ChannelMap, self.evaluation_config.channel_map)
+        self._decoded = DecodedLabels(self.domain.vocabulary - 1)
+        self._matched = MatchedMotifs(self.domain, self.channels, self.encoder.stride, channel_map)
+        self._binned = binned_labels(self)
 
     def test_step(self, batch: MotifBatch, batch_idx: int) -> None:
         """Decode greedily and match the motif map with the true sites."""
         maps = self(batch.inputs)
-        tokens = self.decoder.greedy(maps, self.evaluation_config.decode_steps).cpu().numpy()
-        sites = batch.sites.cpu().numpy()
-        self._counts.add(maps.cpu().numpy(), boxes_in_cells(sites, self.encoder.stride))
-        self._labels += without_padding(batch.labels.cpu().numpy())
-        self._decoded += cut_at_end(tokens, self.vocabulary - 1)
+        self._decoded.add(batch.labels, self.decode(maps))
+        self._matched.add(maps, batch.sites)
+        if self._binned is not None:
+            self._binned.add(batch.labels, maps, self.decode)
         if batch_idx == 0:
-            self._keep_examples(batch, maps, sites)
+            self.arrays = example_arrays(batch, maps, self._decoded.decoded, self.domain)
 
     def on_test_epoch_end(self) -> None:
         """Turn counts into measurements, in percent."""
-        errors, items = motif_errors(self._counts), len(self._labels)
-        density = self._counts.density
-        values = {
-            "e2ee": float(np.mean(edit_distances(self._labels, self._decoded))),
-            "exact_accuracy": exact_match(self._labels, self._decoded),
-            "fpe": errors.fpe,
-            "fne": errors.fne,
-            "ce": errors.ce,
-            "density": density,
-            "sparsity": 1 - density,
-        }
-        self.measurements = [Measurement(name, 100 * value, "percent", items) for name, value in values.items()]
-        in_force = self.sparse.density
-        self.measurements += [
-            Measurement("target_density", 100 * in_force, "percent", items),
-            Measurement("density_over_minimum", in_force / self.adaptive_density.schedule.min_density, "ratio", items),
-        ]
-        self.arrays["confusion"] = self._counts.matrix
-        self.arrays["density_trace"] = np.array(self.adaptive_density.trace, float).reshape(-1, 4)
-
-    def _keep_examples(self, batch: MotifBatch, maps: Tensor, sites: np.ndarray) -> None:
-        longest = max(map(len, self._decoded[:EXAMPLES]), default=0)
-        decoded = [row + [-1] * (longest - len(row)) for row in self._decoded[:EXAMPLES]]
-        self.arrays |= {
-            "example_images": batch.inputs[:EXAMPLES, 0].cpu().numpy(),
-            "example_maps": maps[:EXAMPLES].cpu().numpy(),
-            "example_sites": sites[sites[:, 0] < EXAMPLES],
-            "example_labels": batch.labels[:EXAMPLES].cpu().numpy(),
-            "example_predictions": np.array(decoded, np.int64).reshape(len(decoded), longest),
-        }
+        items = len(self._decoded.labels)
+        self.measurements = [*self._decoded.measurements(), *self._matched.measurements(items)]
+        schedule, trace = self.adaptive_density.schedule, self.adaptive_density.trace
+        if isinstance(self.sparse, SparseLayer):
+            in_force = self.sparse.density
+            self.measurements += [
+                Measurement("target_density", 100 * in_force, "percent", items),
+                Measurement("density_over_minimum", in_force / schedule.min_density, "ratio", items),
+            ]
+        elif trace:
+            self.measurements += [Measurement("val_exact_accuracy", 100 * trace[-1][3], "percent", self._checked)]
+        if self._binned is not None:
+            self.measurements += self._binned.measurements(self._decoded)
+        self.measurements += further_measurements(self, self._matched)
+        self.arrays |= self._matched.arrays()
+        self.arrays["density_trace"] = np.array(trace, float).reshape(-1, 4)

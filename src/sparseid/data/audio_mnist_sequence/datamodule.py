@@ -1,0 +1,130 @@
+"""AudioMNISTSequence as Lightning sees it: clips of the training speakers, tests by speakers that were not heard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from sparseid.data.audio_mnist_sequence.generator import ClipDistribution, Clips
+from sparseid.data.audio_mnist_sequence.settings import distribution, speakers_of
+from sparseid.data.audio_mnist_sequence.spectrogram import MelDecibels
+from sparseid.data.audio_mnist_sequence.times import BANDS, frames_of, samples_of
+from sparseid.data.batch import MotifBatch
+from sparseid.data.motifs import MotifData, checks
+from sparseid.data.single_motifs import SingleMotifTest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sparseid.config.schema import RunConfig
+
+SINGLE_SECONDS = 3.0
+"""Length of a clip with one digit (authors' code)."""
+BLOCK, CHUNK = 32, 32
+"""Clips drawn at once for training, and for validation and test."""
+
+
+class AudioMNISTSequenceData(MotifData):
+    """Batches of spectrograms of spoken digit sequences.
+
+    Inputs are (items, 64 mel bands, frames, 1) in dB, computed on the run's device; sites are spans of frames. The
+    training speakers speak training and validation, the others the test.
+
+    Parameters
+    ----------
+    distribution
+        What is drawn.
+    speakers
+        Numbers of the speakers of each split: ``train_speakers`` and ``test_speakers``.
+    vocabulary
+        Tokens, of which the first are the digits.
+    seed, batch_size, batches_per_check, check_items
+        As in :class:`sparseid.data.motifs.MotifData`.
+    """
+
+    in_channels = BANDS
+    single_motif_tests = tuple(
+        SingleMotifTest({"split": split}, split) for split in ("train_speakers", "test_speakers")
+    )
+
+    def __init__(
+        self,
+        distribution: ClipDistribution,
+        speakers: dict[str, NDArray[np.int64]],
+        vocabulary: int,
+        seed: int,
+        batch_size: int,
+        batches_per_check: int,
+        check_items: int,
+    ) -> None:
+        super().__init__("audio_mnist_sequence", seed, batch_size, batches_per_check, check_items, BLOCK, CHUNK)
+        self.distribution = distribution
+        self.speakers = speakers
+        self.vocabulary = vocabulary
+        self.spectrogram = MelDecibels()
+
+    @classmethod
+    def from_config(cls, cfg: RunConfig) -> AudioMNISTSequenceData:
+        """Build the data module of a run.
+
+        Raises
+        ------
+        InputError
+            If the recordings are not there or cannot be used.
+        """
+        return cls(distribution(cfg.data), speakers_of(cfg.data), cfg.data.vocabulary, *checks(cfg))
+
+    @property
+    def kinds(self) -> int:
+        """Number of motif kinds: digits that occur."""
+        return self.distribution.classes
+
+    @property
+    def kind_names(self) -> tuple[str, ...]:
+        """The digits."""
+        return tuple(map(str, range(self.kinds)))
+
+    @property
+    def token_names(self) -> tuple[str, ...]:
+        """The tokens of labels: the digits, then those that no label has."""
+        return self.kind_names + ("?",) * (self.vocabulary - 2 - self.kinds)
+
+    @property
+    def spatial(self) -> tuple[int, int]:
+        """Frames of a clip, and 1."""
+        return frames_of(self.distribution.samples), 1
+
+    def draw(self, items: int, rng: np.random.Generator) -> MotifBatch:
+        """Draw clips of the training speakers."""
+        clips = self.distribution.draw_clips(items, self.speakers["train_speakers"], rng)
+        return self._batch(self.distribution, clips, rng)
+
+    def draw_test(self, items: int, rng: np.random.Generator) -> MotifBatch:
+        """Draw clips of the test speakers."""
+        clips = self.distribution.draw_clips(items, self.speakers["test_speakers"], rng)
+        return self._batch(self.distribution, clips, rng)
+
+    def draw_single(self, name: str, items: int, rng: np.random.Generator) -> MotifBatch:
+        """Draw clips of 3 s with one digit in the middle, by the speakers of the split `name` (else of training)."""
+        single = ClipDistribution(
+            self.distribution.recordings,
+            samples_of(SINGLE_SECONDS),
+            classes=self.distribution.classes,
+            noise_std=self.distribution.noise_std,
+        )
+        return self._batch(
+            single, single.draw_single(items, self.speakers.get(name, self.speakers["train_speakers"]), rng), rng
+        )
+
+    @property
+    def exchangeable(self) -> dict[int, int]:
+        """The token of each digit: any may take another's place."""
+        return {digit: digit for digit in range(self.kinds)}
+
+    def _batch(self, law: ClipDistribution, clips: Clips, rng: np.random.Generator) -> MotifBatch:
+        device = self.trainer.strategy.root_device if self.trainer is not None else torch.device("cpu")
+        sound = torch.from_numpy(law.sound(clips, rng)).to(device)
+        inputs = self.spectrogram.to(device)(sound)
+        return MotifBatch(inputs, torch.from_numpy(clips.digits), torch.from_numpy(clips.sites(law.samples)))

@@ -1,0 +1,161 @@
+"""The clip generator (Sparling, section 5.1): who says which digit when, then the sound with its noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparseid.data.audio_mnist_sequence.recordings import Recordings
+from sparseid.data.audio_mnist_sequence.times import frame_spans
+from sparseid.data.batch import PAD
+
+NOISE_LEVELS = 2**16
+"""Values that noise can have: it is drawn from a table of quantiles, finer than the recordings' 16 bits are."""
+
+
+class Clips(NamedTuple):
+    """What is said when in a batch of clips; places beyond a clip's own count hold -1.
+
+    Attributes
+    ----------
+    digits : (clips, places) int64
+        In the order in which they are spoken.
+    recordings : (clips, places) int64
+        Which recordings they are.
+    starts, lengths : (clips, places) int64
+        Of the recordings, in samples.
+    """
+
+    digits: NDArray[np.int64]
+    recordings: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+    def sites(self, samples: int) -> NDArray[np.int64]:
+        """Return the motifs of clips of `samples` samples: clip, digit, half-open span of frames, then 0 and 1.
+
+        The last two are the span on the axis of width 1 that sounds have beside frames.
+        """
+        clip, place = np.nonzero(self.digits != PAD)
+        spans = frame_spans(self.starts[clip, place], self.lengths[clip, place], samples)
+        edge = np.zeros_like(clip)
+        return np.column_stack([clip, self.digits[clip, place], spans, edge, edge + 1])
+
+
+@dataclass(frozen=True)
+class ClipDistribution:
+    """The distribution of clips.
+
+    Parameters
+    ----------
+    recordings
+        What clips are put together from.
+    samples
+        Length of a clip at 8000 Hz.
+    min_digits, max_digits
+        Digits per clip, uniform.
+    classes
+        Digits 0 .. classes - 1 occur, each independently and equally likely.
+    noise_std
+        Standard deviation of the normal noise, of which only what lies within one of it is drawn; full scale is 1.
+    """
+
+    recordings: Recordings
+    samples: int
+    min_digits: int = 5
+    max_digits: int = 10
+    classes: int = 10
+    noise_std: float = 2.0**-10
+
+    def draw_clips(self, clips: int, speakers: NDArray[np.integer], rng: np.random.Generator) -> Clips:
+        """Draw who says which digit when.
+
+        Every digit is said by one of `speakers`, chosen anew, in one of this speaker's takes. Recordings do not
+        overlap; all ways to place them in their order are equally likely. Where they do not fit into the clip, others
+        are drawn.
+        """
+        used = np.arange(self.max_digits) < rng.integers(self.min_digits, self.max_digits + 1, clips)[:, None]
+        digits, chosen, lengths = (np.full(used.shape, PAD, np.int64) for _ in range(3))
+        open_clips = np.arange(clips)
+        while len(open_clips):
+            in_use = used[open_clips]
+            said, numbers = self._draw_recordings(in_use.shape, speakers, rng)
+            long = np.where(in_use, self.recordings.lengths[numbers], 0)
+            digits[open_clips] = np.where(in_use, said, PAD)
+            chosen[open_clips] = np.where(in_use, numbers, PAD)
+            lengths[open_clips] = np.where(in_use, long, PAD)
+            open_clips = open_clips[long.sum(axis=1) > self.samples]
+        starts = draw_starts(np.where(used, lengths, 0), used, self.samples, rng)
+        return Clips(digits, chosen, np.where(used, starts, PAD), lengths)
+
+    def draw_single(self, clips: int, speakers: NDArray[np.integer], rng: np.random.Generator) -> Clips:
+        """Draw clips of one digit each, in the middle; of a recording longer than the clip its beginning is kept."""
+        digits, numbers = self._draw_recordings((clips, 1), speakers, rng)
+        lengths = np.minimum(self.recordings.lengths[numbers].astype(np.int64), self.samples)
+        return Clips(digits, numbers, (self.samples - lengths) // 2, lengths)
+
+    def sound(self, clips: Clips, rng: np.random.Generator) -> NDArray[np.float32]:
+        """Return the clips' sound with noise everywhere, (clips, samples)."""
+        levels = rng.integers(0, NOISE_LEVELS, (len(clips.digits), self.samples), dtype=np.uint16)
+        sound = self._noise[levels]
+        for clip, place in zip(*np.nonzero(clips.digits != PAD), strict=True):
+            start, length = clips.starts[clip, place], clips.lengths[clip, place]
+            sound[clip, start : start + length] += self.recordings.sound(clips.recordings[clip, place])[:length]
+        return sound
+
+    def _draw_recordings(
+        self, shape: tuple[int, ...], speakers: NDArray[np.integer], rng: np.random.Generator
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Draw digits, for each a speaker, and one of this speaker's takes of it: digits and recordings."""
+        digits = rng.integers(0, self.classes, shape)
+        speaker = np.asarray(speakers)[rng.integers(0, len(speakers), shape)]
+        take = (rng.random(shape) * self.recordings.counts[speaker, digits]).astype(np.int64)
+        return digits, self.recordings.first[speaker, digits] + take
+
+    @cached_property
+    def _noise(self) -> NDArray[np.float32]:
+        """Equally likely values of the noise: quantiles of a normal variable given that it is at most one sigma."""
+        from scipy.special import ndtr, ndtri
+
+        low, high = ndtr([-1.0, 1.0])
+        shares = (np.arange(NOISE_LEVELS) + 0.5) / NOISE_LEVELS
+        return (self.noise_std * ndtri(low + shares * (high - low))).astype(np.float32)
+
+
+def draw_starts(
+    lengths: NDArray[np.integer], used: NDArray[np.bool_], samples: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw starts of recordings that follow each other without overlap, all possible ones equally likely.
+
+    That is what remains of sorted uniform starts if all are drawn again until no recording reaches into the next or
+    over the end (authors' code). What lies free around L recordings, F samples, is split in one of (F + L choose L)
+    ways: a set of L different numbers below F + L says how much is free before each of them.
+
+    Parameters
+    ----------
+    lengths : (clips, places) int
+        Samples of each recording; 0 where a place is not used. Their sum is at most `samples`.
+    used : (clips, places) bool
+        The places in use, first ones first.
+    samples
+        Of a clip.
+
+    Returns
+    -------
+    (clips, places) int64; what stands at unused places means nothing.
+    """
+    counts = used.sum(axis=1)
+    limit = samples - lengths.sum(axis=1) + counts
+    chosen = np.zeros(lengths.shape, np.int64)
+    rows = np.arange(len(lengths))
+    while len(rows):
+        drawn = rng.integers(0, np.maximum(limit[rows], 1)[:, None], (len(rows), lengths.shape[1]))
+        chosen[rows] = np.sort(np.where(used[rows], drawn, np.iinfo(np.int64).max), axis=1)
+        same = (np.diff(chosen[rows], axis=1) == 0) & used[rows][:, 1:]
+        rows = rows[same.any(axis=1)]
+    before = np.cumsum(lengths, axis=1) - lengths
+    return np.where(used, chosen, 0) - np.arange(lengths.shape[1]) + before

@@ -1,0 +1,99 @@
+"""Where recordings come from: the user's folders, the sample that the project holds, or a synthesiser."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sparseid.data.audio_mnist_sequence.recordings import Recordings
+from sparseid.data.audio_mnist_sequence.wav_folders import AUDIOMNIST, FSDD, KEYS, Layout, read_folder, wav_files
+from sparseid.data.places import data_folder, made_once, samples_folder
+from sparseid.errors import InputError
+
+if TYPE_CHECKING:
+    from sparseid.config.audio_mnist_sequence import AudioMNISTSequenceConfig
+
+SOURCES = ("audiomnist", "fsdd", "synthetic")
+LAYOUTS = {"audiomnist": AUDIOMNIST, "fsdd": FSDD}
+SAMPLE_FILE = "fsdd_300.npz"
+TEST_SPEAKERS = {"audiomnist": 9, "fsdd": 2, "synthetic": 2}
+"""Speakers that only tests are spoken by; AudioMNIST: 52 to 60 of the authors' order."""
+
+HOW_TO_GET = """\
+  git clone https://github.com/soerenab/AudioMNIST (993 MB), and write data.path=/path/to/AudioMNIST, or place or link
+  it as {place}. Only data/<speaker>/<digit>_<speaker>_<take>.wav is read.
+  Nothing of this is needed for data.source=fsdd or data.source=synthetic"""
+
+
+def recordings(config: AudioMNISTSequenceConfig) -> Recordings:
+    """Return the recordings of a source, read once per process.
+
+    Raises
+    ------
+    InputError
+        If a folder is not there, or a file of it cannot be used.
+    """
+    if config.source == "synthetic":
+        return _synthetic()
+    file = gathered_file(config)
+    return _loaded(file or samples_folder() / SAMPLE_FILE)
+
+
+def n_test_speakers(config: AudioMNISTSequenceConfig) -> int:
+    """Return how many of the last speakers are kept for tests."""
+    return config.test_speakers or TEST_SPEAKERS[config.source]
+
+
+def placed_files(config: AudioMNISTSequenceConfig) -> dict[str, Path]:
+    """Return the file with all recordings of the user's folder; none where there are none that can be read."""
+    try:
+        file = gathered_file(config)
+    except InputError:
+        return {}
+    return {"path": file} if file else {}
+
+
+def gathered_file(config: AudioMNISTSequenceConfig) -> Path | None:
+    """Return the file with all recordings of the user's folder, made on first use; None if none is asked for.
+
+    Raises
+    ------
+    InputError
+        As :func:`recordings`.
+    """
+    layout = LAYOUTS.get(config.source)
+    if layout is None or (config.source == "fsdd" and not config.path):
+        return None
+    place = Path(config.path) if config.path else data_folder() / "AudioMNIST"
+    if config.source == "audiomnist" and not place.is_dir():
+        text = f"there is no AudioMNIST in {place}\n{HOW_TO_GET.format(place=data_folder() / 'AudioMNIST')}"
+        raise InputError(text, KEYS)
+    return _gathered(place, layout, data_folder())
+
+
+@cache
+def _gathered(place: Path, layout: Layout, target: Path) -> Path:
+    """Gather the recordings anew where any file has changed; `target` is the folder of data, which may be moved."""
+    files = [path for path, *_ in wav_files(place, layout)]
+    try:
+        states = [path.stat() for path in files]
+    except OSError as error:
+        raise InputError(f"{error.filename} cannot be read: {error.strerror}", KEYS) from error
+    state = [layout.title, *((str(path), s.st_size, s.st_mtime_ns) for path, s in zip(files, states, strict=True))]
+    key = hashlib.sha256(repr(state).encode()).hexdigest()[:16]
+    path = target / "cache" / "audio_mnist_sequence" / f"recordings-{key}.npz"
+    return made_once(path, lambda file: read_folder(place, layout).save(file))
+
+
+@cache
+def _loaded(path: Path) -> Recordings:
+    return Recordings.load(path)
+
+
+@cache
+def _synthetic() -> Recordings:
+    from sparseid.data.audio_mnist_sequence.synthesis import synthesised
+
+    return synthesised()

@@ -1,0 +1,33 @@
+"""Mel spectrograms in decibels, as the audio domain's networks see them (authors' code)."""
+
+from __future__ import annotations
+
+import torch
+import torchaudio
+from torch import Tensor
+
+from sparseid.data.audio_mnist_sequence.times import BANDS, HOP, RATE, WINDOW
+
+FLOOR = 1e-10
+"""Least power, before the logarithm."""
+RANGE = 80.0
+"""Decibels below a clip's own maximum at which its spectrogram ends."""
+AT_ONCE = 16
+"""Clips whose spectrograms are computed together: more do not fit the cache."""
+
+
+class MelDecibels(torch.nn.Module):
+    """Sound to mel bands in dB: periodic Hann window, centred frames with reflected ends, power, HTK mel bands."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.power = torchaudio.transforms.MelSpectrogram(RATE, WINDOW, hop_length=HOP, n_mels=BANDS)
+
+    @torch.no_grad()
+    def forward(self, sound: Tensor) -> Tensor:
+        """Map sounds (N, samples) to (N, bands, frames, 1)."""
+        return torch.cat([self._decibels(part) for part in sound.split(AT_ONCE)]).unsqueeze(3)
+
+    def _decibels(self, sound: Tensor) -> Tensor:
+        decibels = 10 * self.power(sound).clamp_min(FLOOR).log10()
+        return decibels.maximum(decibels.amax((1, 2), keepdim=True) - RANGE)

@@ -1,0 +1,195 @@
+"""What data sets of spatial motifs share: an endless training stream, fixed validation and test sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from pytorch_lightning import LightningDataModule
+
+from sparseid.data.batch import MotifBatch
+from sparseid.data.single_motifs import SingleMotifTest
+from sparseid.data.stream import BatchStream
+from sparseid.streams import FIXED, Streams
+
+if TYPE_CHECKING:
+    from sparseid.config.schema import RunConfig
+
+Draw = Callable[[int, np.random.Generator], MotifBatch]
+"""Draws a batch of so many items."""
+
+
+class MotifData(LightningDataModule):
+    """Batches of items that hold motifs.
+
+    Training item i is a function of (seed, i), and batch j holds the items from j x batch size on. The validation and
+    the test set are the same for every seed. A data set says what an item is (:meth:`draw`, :meth:`draw_test`) and what
+    networks need to know about it (``methods.sparling.networks.Domain``).
+
+    Parameters
+    ----------
+    name
+        Data set; names the streams of its fixed sets.
+    seed
+        Seed of the training stream.
+    batch_size
+        Training items per step, summed over processes.
+    batches_per_check
+        Training batches between two validations.
+    check_items
+        Validation items.
+    block
+        Training items drawn at once, where drawing many is faster per item than drawing a batch.
+    chunk
+        Items per batch of the fixed sets; item i of a set is the same whatever the size of the set.
+
+    Attributes
+    ----------
+    single_motifs
+        Set by a method that learns to name single motifs: those are then trained on and validated with.
+    single_motif_tests
+        What is measured of naming single motifs.
+    """
+
+    single_motif_tests: tuple[SingleMotifTest, ...] = (SingleMotifTest({}, "test"),)
+
+    def __init__(
+        self,
+        name: str,
+        seed: int,
+        batch_size: int,
+        batches_per_check: int,
+        check_items: int,
+        block: int = 512,
+        chunk: int = 128,
+    ) -> None:
+        super().__init__()
+        self.name = name
+        self.streams = Streams(seed)
+        self.batch_size = batch_size
+        self.batches_per_check = batches_per_check
+        self.check_items = check_items
+        self.block, self.chunk = block, chunk
+        self.test_items = 0
+        self.single_motifs = False
+        self._blocks: dict[int, MotifBatch] = {}
+
+    def draw(self, items: int, rng: np.random.Generator) -> MotifBatch:
+        """Draw items for training and validation."""
+        raise NotImplementedError
+
+    def draw_test(self, items: int, rng: np.random.Generator) -> MotifBatch:
+        """Draw items for tests; as for training unless a data set says otherwise."""
+        return self.draw(items, rng)
+
+    def draw_single(self, name: str, items: int, rng: np.random.Generator) -> MotifBatch:
+        """Draw items that hold one motif each; their label is its kind and nothing else.
+
+        `name` is ``training``, ``validation`` or the set of one of `single_motif_tests`.
+        """
+        raise NotImplementedError
+
+    @property
+    def exchangeable(self) -> dict[int, int]:
+        """The token of each kind of motif that may take another's place."""
+        return {}
+
+    def exchanged(self, label: list[int], old: int, new: int) -> list[int] | None:
+        """Return a label with the token `new` wherever `old` was; None if no item may have it there."""
+        return [new if token == old else token for token in label]
+
+    def train_dataloader(self) -> BatchStream[MotifBatch]:
+        """Return the training stream, from the trainer's next step on."""
+        return BatchStream(self.training_batch, lambda: self._trainer().global_step, self.batches_per_check)
+
+    def val_dataloader(self) -> FixedSet:
+        """Return the first `check_items` validation items."""
+        chosen = self.single_motif_set if self.single_motifs else self.fixed_set
+        return chosen("validation", self.check_items)
+
+    def test_dataloader(self) -> FixedSet:
+        """Return the first `test_items` test items; the run sets `test_items` before each evaluation."""
+        return self.fixed_set("test", self.test_items)
+
+    def fixed_set(self, name: str, items: int) -> FixedSet:
+        """Return the first items of a set that is the same for every seed; all but validation are as tests are."""
+        draw = self.draw if name == "validation" else self.draw_test
+        return FixedSet(draw, f"{self.name}/{name}", items, self.chunk)
+
+    def single_motif_set(self, name: str, items: int) -> FixedSet:
+        """Return the first items of a set of single motifs (`draw_single`) that is the same for every seed."""
+        return FixedSet(partial(self.draw_single, name), f"{self.name}/single/{name}", items, self.chunk)
+
+    def training_batch(self, index: int) -> MotifBatch:
+        """Return training batch `index`; under several processes, this process's share of it."""
+        trainer = self.trainer
+        rank, processes = (trainer.global_rank, trainer.world_size) if trainer is not None else (0, 1)
+        first = index * self.batch_size
+        items = np.arange(first + rank, first + self.batch_size, processes)
+        parts = [
+            select(self._block(int(number)), items[items // self.block == number] % self.block)
+            for number in np.unique(items // self.block)
+        ]
+        return parts[0] if len(parts) == 1 else join(parts)
+
+    def _block(self, number: int) -> MotifBatch:
+        """Return block `number` of the training stream; the last two are kept, since a batch may lie across both."""
+        if number not in self._blocks:
+            self._blocks = dict(list(self._blocks.items())[-1:])
+            draw = partial(self.draw_single, "training") if self.single_motifs else self.draw
+            self._blocks[number] = draw(self.block, self.streams.numpy("batches", number))
+        return self._blocks[number]
+
+    def _trainer(self):  # type: ignore[no-untyped-def]
+        assert self.trainer is not None, "train_dataloader needs a trainer"
+        return self.trainer
+
+
+class FixedSet:
+    """The first `items` items of a named, seedless set, drawn chunk by chunk each time it is read.
+
+    Drawing is faster than keeping 10,000 images of 100 x 100 pixels in memory.
+    """
+
+    def __init__(self, draw: Draw, name: str, items: int, chunk: int = 128) -> None:
+        self.draw, self.name, self.items, self.chunk = draw, name, items, chunk
+
+    def __len__(self) -> int:
+        """Return the number of batches."""
+        return -(-self.items // self.chunk)
+
+    def __iter__(self) -> Iterator[MotifBatch]:
+        for number in range(len(self)):
+            batch = self.draw(self.chunk, FIXED.numpy(self.name, number))
+            kept = min(self.chunk, self.items - number * self.chunk)
+            yield batch if kept == self.chunk else select(batch, np.arange(kept))
+
+
+def checks(cfg: RunConfig) -> tuple[int, int, int, int]:
+    """Return seed, batch size, batches per validation and validation items of a run, as `MotifData` takes them."""
+    schedule, batch_size = cfg.method.schedule, cfg.trainer.batch_size
+    return cfg.seed, batch_size, schedule.check_every // batch_size, schedule.check_items
+
+
+def select(batch: MotifBatch, items: np.ndarray) -> MotifBatch:
+    """Return the given items of a batch, in order; their sites are renumbered."""
+    new_number = np.full(len(batch.labels), -1)
+    new_number[items] = np.arange(len(items))
+    sites = batch.sites.numpy().copy()
+    sites[:, 0] = new_number[sites[:, 0]]
+    chosen = torch.from_numpy(items)
+    return MotifBatch(batch.inputs[chosen], batch.labels[chosen], torch.from_numpy(sites[sites[:, 0] >= 0]))
+
+
+def join(parts: list[MotifBatch]) -> MotifBatch:
+    """Return one batch of all parts, in order."""
+    sites, offset = [], 0
+    for part in parts:
+        sites.append(part.sites + torch.tensor([offset] + [0] * (part.sites.shape[1] - 1)))
+        offset += len(part.labels)
+    return MotifBatch(
+        torch.cat([part.inputs for part in parts]), torch.cat([part.labels for part in parts]), torch.cat(sites)
+    )
