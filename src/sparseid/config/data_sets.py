@@ -8,23 +8,24 @@ from pathlib import Path
 from typing import Any
 
 from sparseid.config.gtex import GtexConfig
+from sparseid.config.latex_ocr import LatexOcrConfig
 from sparseid.config.schema import FEATURE_MATRICES
 
 Fault = tuple[tuple[str, ...], str]
 """Dotted keys that clash, and why, with what to do."""
 
-ASKED = (GtexConfig, *FEATURE_MATRICES)
+ASKED = (GtexConfig, LatexOcrConfig, *FEATURE_MATRICES)
 """Data sets with a module ``sparseid.data.<name>.settings`` that answers."""
 
 
 def faults(data: Any) -> Iterator[Fault]:
-    """Yield what makes the settings of a feature matrix impossible, whatever its files hold."""
-    if isinstance(data, FEATURE_MATRICES):
+    """Yield what makes the settings of formulas or a feature matrix impossible, whatever files hold."""
+    if isinstance(data, (LatexOcrConfig, *FEATURE_MATRICES)):
         yield from _settings(data).faults(data)
 
 
 def absent_files(data: Any) -> Iterator[Fault]:
-    """Yield which files that only the user can place are not there, or cannot be used."""
+    """Yield which files (or programs) that only the user can place are not there, or cannot be used."""
     if isinstance(data, ASKED):
         yield from _settings(data).absent_files(data)
 

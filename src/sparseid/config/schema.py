@@ -14,6 +14,7 @@ from omegaconf import MISSING
 from sparseid.config.ddl import DDLConfig
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
+from sparseid.config.latex_ocr import LatexOcrConfig
 from sparseid.config.mlp_mixture import MLPMixtureConfig
 from sparseid.config.movielens import MovielensConfig
 from sparseid.config.peerread import PeerreadConfig, PeerreadShiftConfig
@@ -255,6 +256,7 @@ GROUPS: dict[str, dict[str, type]] = {
         "digit_circle": DigitCircleConfig,
         "gtex": GtexConfig,
         "latent_walk": LatentWalkConfig,
+        "latex_ocr": LatexOcrConfig,
         "mlp_mixture": MLPMixtureConfig,
         "movielens": MovielensConfig,
         "peerread": PeerreadConfig,
@@ -279,7 +281,7 @@ FEATURE_MATRICES = (*SPARSE_VAE_DATA, MLPMixtureConfig)
 FITTING: dict[type, tuple[type, ...]] = {
     DDLConfig: (MLPMixtureConfig,),
     RegCLConfig: (LatentWalkConfig, ArraysConfig),
-    SparlingConfig: (DigitCircleConfig,),
+    SparlingConfig: (DigitCircleConfig, LatexOcrConfig),
     SparseVAEConfig: SPARSE_VAE_DATA,
     TBRConfig: (TreeSimulationConfig, GtexConfig),
 }

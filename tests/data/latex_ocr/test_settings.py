@@ -1,0 +1,57 @@
+from pathlib import Path
+
+import pytest
+from omegaconf import OmegaConf
+
+from sparseid.config import data_sets
+from sparseid.config.latex_ocr import LatexOcrConfig
+
+CONFIG = Path(__file__).resolve().parents[3] / "configs" / "data" / "latex_ocr.yaml"
+
+
+def settings(**changes):
+    stored = OmegaConf.load(CONFIG)
+    del stored["defaults"]
+    merged = OmegaConf.merge(OmegaConf.structured(LatexOcrConfig), {"height": 120, "width": 360}, stored, changes)
+    return OmegaConf.to_object(merged)
+
+
+def test_the_published_settings_are_possible():
+    config = settings()
+    assert (config.dpi, config.longest, config.white_flip, config.loop_size) == (200, 30, 0.25, 0)
+    assert config.spatial == (120, 360)
+    assert list(data_sets.faults(config)) == []
+    assert list(data_sets.absent_files(config)) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "message"),
+    [
+        ({"renderer": "mathtext"}, "data.renderer", "builtin or pdflatex"),
+        ({"height": 0}, "data.height", "at least 1"),
+        ({"dpi": 20}, "data.dpi", "at least 50"),
+        ({"longest": 0}, "data.longest", "at least 1 and at most 200"),
+        ({"white_flip": 1.5}, "data.white_flip", "at most 1"),
+        ({"white_flip": float("nan")}, "data.white_flip", "at least 0"),
+        ({"loop_size": -1}, "data.loop_size", "at least 0"),
+    ],
+)
+def test_impossible_settings(changes, key, message):
+    ((keys, text),) = data_sets.faults(settings(**changes))
+    assert keys == (key,)
+    assert message in text
+
+
+def test_a_canvas_that_cuts_off_every_long_formula():
+    ((keys, text),) = data_sets.faults(settings(width=60))
+    assert keys == ("data.width", "data.dpi", "data.longest")
+    assert "every formula of data.longest=30 tokens would be cut off: at data.dpi=200" in text
+    assert list(data_sets.faults(settings(width=60, dpi=100))) == []
+    assert [keys[0] for keys, _ in data_sets.faults(settings(width=20, height=10))] == ["data.height", "data.width"]
+
+
+def test_tex_is_asked_for_before_the_run(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    ((keys, text),) = data_sets.absent_files(settings(renderer="pdflatex"))
+    assert keys == ("data.renderer",)
+    assert "apt-get install" in text
