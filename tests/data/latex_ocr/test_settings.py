@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,3 +57,14 @@ def test_tex_is_asked_for_before_the_run(monkeypatch, tmp_path):
     ((keys, text),) = data_sets.absent_files(settings(renderer="pdflatex"))
     assert keys == ("data.renderer",)
     assert "apt-get install" in text
+
+
+def test_checking_settings_imports_no_torch():
+    code = (
+        "import sys; from sparseid.config.latex_ocr import LatexOcrConfig; from sparseid.config.data_sets import *; "
+        "data = LatexOcrConfig(height=120, width=360, dpi=200, longest=30, white_flip=0.25); "
+        "assert list(faults(data)) == list(absent_files(data)) == []; "
+        "print(sorted({'torch', 'pandas', 'scipy', 'matplotlib'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "[]"

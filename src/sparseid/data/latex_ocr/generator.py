@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sparseid.data.batch import PAD
-from sparseid.data.digit_circle.generator import random_bits
+from sparseid.data.bits import random_bits
 from sparseid.data.latex_ocr.grammar import KIND_NUMBERS, Formula, sample
 from sparseid.data.latex_ocr.page import Page, centred, dilated
 
 if TYPE_CHECKING:
     from sparseid.config.latex_ocr import LatexOcrConfig
+
+PAD = -1
+"""Fills labels behind their end."""
 
 BOX_MARGIN = 2
 """Pixels by which a motif's box exceeds the symbol on every side (authors' code)."""
