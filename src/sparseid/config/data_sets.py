@@ -14,13 +14,14 @@ from sparseid.config.schema import FEATURE_MATRICES
 Fault = tuple[tuple[str, ...], str]
 """Dotted keys that clash, and why, with what to do."""
 
-ASKED = (GtexConfig, LatexOcrConfig, *FEATURE_MATRICES)
-"""Data sets with a module ``sparseid.data.<name>.settings`` that answers."""
+CHECKED = (*FEATURE_MATRICES, LatexOcrConfig)
+ASKED = (GtexConfig, *CHECKED)
+"""Data sets with a module ``sparseid.data.<name>.settings`` that answers; those of which it says all by itself."""
 
 
 def faults(data: Any) -> Iterator[Fault]:
-    """Yield what makes the settings of formulas or a feature matrix impossible, whatever files hold."""
-    if isinstance(data, (LatexOcrConfig, *FEATURE_MATRICES)):
+    """Yield what makes the settings of a data set impossible, whatever its files hold."""
+    if isinstance(data, CHECKED):
         yield from _settings(data).faults(data)
 
 

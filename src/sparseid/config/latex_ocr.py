@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from omegaconf import MISSING
 
@@ -14,8 +14,8 @@ class LatexOcrConfig:
     name: str = "latex_ocr"
     renderer: str = "builtin"
     """builtin (TeX's rules and Computer Modern, drawn here) or pdflatex (TeX itself, which has to be installed)."""
-    height: int = MISSING
-    width: int = MISSING
+    height: int = field(default=MISSING, metadata={"spatial": True})  # its size says how large the motif map is
+    width: int = field(default=MISSING, metadata={"spatial": True})
     """Canvas, pixels; formulas lie in its middle and are cut off where they are larger."""
     dpi: int = MISSING
     """Dots per inch; formulas are set at 10 points."""
