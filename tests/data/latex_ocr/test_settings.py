@@ -6,7 +6,9 @@ import pytest
 from omegaconf import OmegaConf
 
 from sparseid.config import data_sets
+from sparseid.config.identity import cell_keys, recipe_hash
 from sparseid.config.latex_ocr import LatexOcrConfig
+from sparseid.config.schema import RunConfig, SparlingConfig
 
 CONFIG = Path(__file__).resolve().parents[3] / "configs" / "data" / "latex_ocr.yaml"
 
@@ -68,3 +70,11 @@ def test_checking_settings_imports_no_torch():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_rows_have_the_domain_of_the_targets_and_renderers_are_different_recipes():
+    runs = [
+        RunConfig(method=SparlingConfig(), data=settings(renderer=renderer)) for renderer in ("builtin", "pdflatex")
+    ]
+    assert [cell_keys(run)["domain"] for run in runs] == ["latex_ocr", "latex_ocr"]
+    assert len({recipe_hash(run) for run in runs}) == 2

@@ -1,6 +1,9 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sparseid.data.latex_ocr.grammar import numbers
+from sparseid.data.latex_ocr.grammar import KIND_NUMBERS, TOKENS, numbers
+from sparseid.data.latex_ocr.layout import layout
 from sparseid.data.latex_ocr.syntax import Fraction, Parenthesised, Row, Scripted, Symbol, parse
 from sparseid.errors import InputError
 
@@ -32,3 +35,13 @@ def test_a_subscript_is_not_raised():
 def test_what_is_no_formula_is_named(tokens, message):
     with pytest.raises(InputError, match=message):
         parse(numbers(tokens))
+
+
+@given(st.lists(st.integers(0, len(TOKENS) - 1), max_size=12))
+def test_any_tokens_are_a_formula_with_a_mark_for_each_that_is_seen_or_are_refused(tokens):
+    try:
+        tree = parse(tuple(tokens))
+    except InputError:
+        return
+    seen = [place for place, token in enumerate(tokens) if KIND_NUMBERS[token] >= 0]
+    assert [mark.place for mark in layout(tree).marks] == seen

@@ -50,7 +50,8 @@ def missing_programs() -> str:
 def render(formulas: Sequence[Formula], dpi: int) -> list[Page]:
     """Draw formulas, each on its page, at 10 points and `dpi` dots per inch.
 
-    The boxes come from further pages, on which every symbol has a hue of its own.
+    The boxes come from further pages, on which every symbol has a hue of its own (authors' code). Where two symbols
+    touch, their hues mix into that of a third, whose box then is too large: one in thousands.
 
     Raises
     ------
