@@ -16,7 +16,7 @@ CONFIG = Path(__file__).resolve().parents[3] / "configs" / "data" / "latex_ocr.y
 def settings(**changes):
     stored = OmegaConf.load(CONFIG)
     del stored["defaults"]
-    merged = OmegaConf.merge(OmegaConf.structured(LatexOcrConfig), {"height": 120, "width": 360}, stored, changes)
+    merged = OmegaConf.merge(OmegaConf.structured(LatexOcrConfig), stored, changes)
     return OmegaConf.to_object(merged)
 
 
