@@ -5,6 +5,7 @@ from __future__ import annotations
 import ddl
 import generator
 import latent_walk
+import latex_ocr
 import regcl
 import sparse_vae
 import stack
@@ -15,7 +16,7 @@ from timing import OUT
 
 def main() -> None:
     """Run them one after the other."""
-    for benchmark in (generator, threshold, step, stack, latent_walk, regcl, sparse_vae, ddl):
+    for benchmark in (generator, threshold, step, stack, latent_walk, latex_ocr, regcl, sparse_vae, ddl):
         benchmark.main()
     print(f"written to {OUT}/")
 

@@ -9,12 +9,13 @@ from typing import Any
 
 from sparseid.config.audio_mnist_sequence import AudioMNISTSequenceConfig
 from sparseid.config.gtex import GtexConfig
+from sparseid.config.latex_ocr import LatexOcrConfig
 from sparseid.config.schema import FEATURE_MATRICES
 
 Fault = tuple[tuple[str, ...], str]
 """Dotted keys that clash, and why, with what to do."""
 
-CHECKED = (*FEATURE_MATRICES, AudioMNISTSequenceConfig)
+CHECKED = (*FEATURE_MATRICES, AudioMNISTSequenceConfig, LatexOcrConfig)
 ASKED = (GtexConfig, *CHECKED)
 """Data sets with a module ``sparseid.data.<name>.settings`` that answers; those of which it says all by itself."""
 
@@ -26,7 +27,7 @@ def faults(data: Any) -> Iterator[Fault]:
 
 
 def absent_files(data: Any) -> Iterator[Fault]:
-    """Yield which files that only the user can place are not there, or cannot be used."""
+    """Yield which files (or programs) that only the user can place are not there, or cannot be used."""
     if isinstance(data, ASKED):
         yield from _settings(data).absent_files(data)
 

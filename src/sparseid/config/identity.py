@@ -13,6 +13,7 @@ from sparseid.config.audio_mnist_sequence import AudioMNISTSequenceConfig
 from sparseid.config.ddl import DDLConfig
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
+from sparseid.config.latex_ocr import LatexOcrConfig
 from sparseid.config.mlp_mixture import MLPMixtureConfig
 from sparseid.config.movielens import MovielensConfig
 from sparseid.config.peerread import PeerreadConfig, PeerreadShiftConfig
@@ -104,6 +105,8 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
             keys["held_out"] = cfg.data.held_out.index
         if cfg.data.source != "atlas":  # never to be mistaken for the paper's data
             keys["source"] = cfg.data.source
+    elif isinstance(cfg.data, LatexOcrConfig):
+        keys["domain"] = "latex_ocr"
     elif isinstance(cfg.data, LatentWalkConfig):
         keys |= {"dim": cfg.data.latents, "setting": cfg.data.setting}
     elif isinstance(cfg.data, ArraysConfig):

@@ -15,6 +15,7 @@ from sparseid.config.audio_mnist_sequence import AudioMNISTSequenceConfig
 from sparseid.config.ddl import DDLConfig
 from sparseid.config.gtex import GtexConfig
 from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
+from sparseid.config.latex_ocr import LatexOcrConfig
 from sparseid.config.mlp_mixture import MLPMixtureConfig
 from sparseid.config.movielens import MovielensConfig
 from sparseid.config.peerread import PeerreadConfig, PeerreadShiftConfig
@@ -297,6 +298,7 @@ GROUPS: dict[str, dict[str, type]] = {
         "digit_circle": DigitCircleConfig,
         "gtex": GtexConfig,
         "latent_walk": LatentWalkConfig,
+        "latex_ocr": LatexOcrConfig,
         "mlp_mixture": MLPMixtureConfig,
         "movielens": MovielensConfig,
         "peerread": PeerreadConfig,
@@ -321,7 +323,7 @@ FEATURE_MATRICES = (*SPARSE_VAE_DATA, MLPMixtureConfig)
 FITTING: dict[type, tuple[type, ...]] = {
     DDLConfig: (MLPMixtureConfig,),
     RegCLConfig: (LatentWalkConfig, ArraysConfig),
-    SparlingConfig: (DigitCircleConfig, AudioMNISTSequenceConfig),
+    SparlingConfig: (DigitCircleConfig, LatexOcrConfig, AudioMNISTSequenceConfig),
     SparseVAEConfig: SPARSE_VAE_DATA,
     TBRConfig: (TreeSimulationConfig, GtexConfig),
 }

@@ -76,6 +76,12 @@ def _motif_data(place: str) -> Callable[[RunConfig], pl.LightningDataModule]:
     return build
 
 
+def _latex_ocr(cfg: RunConfig) -> pl.LightningDataModule:
+    from sparseid.data.latex_ocr.datamodule import LatexOcrData
+
+    return LatexOcrData.from_config(cfg)
+
+
 def _method(place: str) -> Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]:
     """Return what builds a method, written ``folder.file:Class`` below ``sparseid.methods`` (or the file alone)."""
 
@@ -92,6 +98,7 @@ DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {
     "digit_circle": _motif_data("digit_circle.datamodule:DigitCircleData"),
     "gtex": _data("gtex.datamodule:GtexData"),
     "latent_walk": _data("latent_walk.datamodule:LatentWalkData"),
+    "latex_ocr": _latex_ocr,
     "mlp_mixture": _data("mlp_mixture.datamodule:MLPMixtureData"),
     "movielens": _data("movielens.datamodule:MovielensData"),
     "peerread": _data("peerread.datamodule:PeerreadData"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparseid.data.bits import random_bits
 from sparseid.data.digit_circle.glyphs import GlyphSet, read_glyphs
 from sparseid.errors import InputError
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 PAD = -1
 """Fills the unused places of label and placement arrays."""
-
-CHUNK = 1 << 20
-"""Random bytes drawn at a time."""
 
 
 @dataclass(frozen=True)
@@ -254,22 +251,6 @@ def distribution(data: DigitCircleConfig) -> DigitCircle:
         pre_noise=data.pre_noise,
         post_noise=data.post_noise,
     )
-
-
-def random_bits(shape: tuple[int, ...], probability: float, rng: np.random.Generator) -> np.ndarray:
-    """Draw independent booleans that are True with the given probability, from one random byte each.
-
-    A byte below floor(256 p) is True; a byte equal to it is decided by a second number, so the probability is exact.
-    """
-    border = min(int(probability * 256), 255)
-    bits = np.empty(math.prod(shape), bool)
-    for start in range(0, len(bits), CHUNK):  # pieces that stay in the cache
-        piece = bits[start : start + CHUNK]
-        noise = rng.integers(0, 2**64, -(-len(piece) // 8), dtype=np.uint64).view(np.uint8)[: len(piece)]
-        np.less(noise, border, out=piece)
-        undecided = np.flatnonzero(noise == border)
-        piece[undecided] = rng.random(len(undecided)) < probability * 256 - border
-    return bits.reshape(shape)
 
 
 def points_on_circle(centres: np.ndarray, radii: np.ndarray, angles: np.ndarray) -> np.ndarray:

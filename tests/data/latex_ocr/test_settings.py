@@ -1,0 +1,80 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from omegaconf import OmegaConf
+
+from sparseid.config import data_sets
+from sparseid.config.identity import cell_keys, recipe_hash
+from sparseid.config.latex_ocr import LatexOcrConfig
+from sparseid.config.schema import RunConfig, SparlingConfig
+
+CONFIG = Path(__file__).resolve().parents[3] / "configs" / "data" / "latex_ocr.yaml"
+
+
+def settings(**changes):
+    stored = OmegaConf.load(CONFIG)
+    del stored["defaults"]
+    merged = OmegaConf.merge(OmegaConf.structured(LatexOcrConfig), stored, changes)
+    return OmegaConf.to_object(merged)
+
+
+def test_the_published_settings_are_possible():
+    config = settings()
+    assert (config.dpi, config.longest, config.white_flip, config.loop_size) == (200, 30, 0.25, 0)
+    assert config.spatial == (120, 360)
+    assert list(data_sets.faults(config)) == []
+    assert list(data_sets.absent_files(config)) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "message"),
+    [
+        ({"renderer": "mathtext"}, "data.renderer", "builtin or pdflatex"),
+        ({"height": 0}, "data.height", "at least 1"),
+        ({"dpi": 20}, "data.dpi", "at least 50"),
+        ({"longest": 0}, "data.longest", "at least 1 and at most 200"),
+        ({"white_flip": 1.5}, "data.white_flip", "at most 1"),
+        ({"white_flip": float("nan")}, "data.white_flip", "at least 0"),
+        ({"loop_size": -1}, "data.loop_size", "at least 0"),
+    ],
+)
+def test_impossible_settings(changes, key, message):
+    ((keys, text),) = data_sets.faults(settings(**changes))
+    assert keys == (key,)
+    assert message in text
+
+
+def test_a_canvas_that_cuts_off_every_long_formula():
+    ((keys, text),) = data_sets.faults(settings(width=60))
+    assert keys == ("data.width", "data.dpi", "data.longest")
+    assert "every formula of data.longest=30 tokens would be cut off: at data.dpi=200" in text
+    assert list(data_sets.faults(settings(width=60, dpi=100))) == []
+    assert [keys[0] for keys, _ in data_sets.faults(settings(width=20, height=10))] == ["data.height", "data.width"]
+
+
+def test_tex_is_asked_for_before_the_run(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    ((keys, text),) = data_sets.absent_files(settings(renderer="pdflatex"))
+    assert keys == ("data.renderer",)
+    assert "apt-get install" in text
+
+
+def test_checking_settings_imports_no_torch():
+    code = (
+        "import sys; from sparseid.config.latex_ocr import LatexOcrConfig; from sparseid.config.data_sets import *; "
+        "data = LatexOcrConfig(height=120, width=360, dpi=200, longest=30, white_flip=0.25); "
+        "assert list(faults(data)) == list(absent_files(data)) == []; "
+        "print(sorted({'torch', 'pandas', 'scipy', 'matplotlib'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_rows_have_the_domain_of_the_targets_and_renderers_are_different_recipes():
+    runs = [
+        RunConfig(method=SparlingConfig(), data=settings(renderer=renderer)) for renderer in ("builtin", "pdflatex")
+    ]
+    assert [cell_keys(run)["domain"] for run in runs] == ["latex_ocr", "latex_ocr"]
+    assert len({recipe_hash(run) for run in runs}) == 2
