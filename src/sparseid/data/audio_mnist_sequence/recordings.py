@@ -17,7 +17,7 @@ DIGITS = 10
 
 
 class Recording(NamedTuple):
-    """One recording: who says which digit for the how manieth time, and its samples, int16 at 8000 Hz."""
+    """One recording: the numbers of speaker, digit and take, and the samples, int16 at 8000 Hz."""
 
     speaker: int
     digit: int

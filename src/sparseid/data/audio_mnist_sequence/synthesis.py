@@ -24,7 +24,7 @@ STRENGTHS = np.array([1.0, 0.6, 0.3])
 HISS_BANDWIDTH = 700.0
 """Of the resonance of a hiss, Hz."""
 TRANSITION = 0.03
-"""Time constant with which one phoneme becomes the next, seconds."""
+"""Time in which one phoneme becomes the next, seconds."""
 
 
 class Phoneme(NamedTuple):
@@ -145,7 +145,7 @@ def _resonance(
 
 
 def _hissed(centre: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return noise around a centre frequency that moves: noise of half the bandwidth, carried by a wave there."""
+    """Return noise around a centre frequency that moves: slow noise that modulates a wave of this frequency."""
     smooth = np.exp(-np.pi * HISS_BANDWIDTH * np.arange(64) / RATE)
     parts = rng.standard_normal((2, len(centre) + len(smooth) - 1))
     slow = np.stack([np.convolve(part, smooth, mode="valid") for part in parts]) / np.sqrt((smooth**2).sum())
