@@ -53,7 +53,7 @@ def measure(scale: str, density: float, steps: int, device: torch.device) -> tup
     def step(index: int) -> None:
         with clock.part("generator"):
             batch = type(b := data.training_batch(index))(*[tensor.to(device) for tensor in b])
-        inputs, targets = teacher_forcing(batch.labels, module.vocabulary)
+        inputs, targets = teacher_forcing(batch.labels, module.domain.vocabulary)
         with clock.part("encoder"):
             dense = module.encoder(batch.inputs)
         with clock.part("sparse layer"):

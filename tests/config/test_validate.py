@@ -61,6 +61,9 @@ def message(*overrides):
         ("method.optimizer.betas=[0.9]", "method.optimizer.betas"),
         ("method.optimizer.betas=[1.0]", "method.optimizer.betas"),
         ("method.decoder.pool=21", "method.decoder.pool"),
+        ("method.decoder.positions=frames", "method.decoder.positions"),
+        ("method.encoder.channels=-1", "method.encoder.channels"),
+        ("method.evaluation.channel_map=majority", "method.evaluation.channel_map"),
     ],
 )
 def test_impossible_value_is_refused_and_blamed_on_the_override(override, key):

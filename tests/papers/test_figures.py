@@ -44,6 +44,38 @@ def test_motif_picture_shows_label_prediction_and_channel_legend(sparling_rows):
     assert "#3: 3" in shown
 
 
+def sound_arrays():
+    """Two channels stand for one kind, one for none; a label's token is no kind."""
+    maps = np.zeros((2, 4, 30, 1), np.float32)
+    maps[0, 3, 5] = 1.0
+    return example_arrays() | {
+        "example_images": np.zeros((2, 8, 60), np.float32),
+        "example_maps": maps,
+        "example_sites": np.array([[0, 1, 8, 14, 0, 1], [1, 0, 40, 60, 0, 1]]),
+        "example_labels": np.array([[2], [0]]),
+        "example_predictions": np.array([[2], [4]]),
+        "confusion": np.array([[3, 2, 0, 0, 0], [0, 0, 0, 5, 1], [0, 0, 1, 0, 0]]),
+        "channel_kinds": np.array([0, 0, -1, 1]),
+        "kind_names": np.array(["ba", "da"]),
+        "token_names": np.array(["x", "y", "z"]),
+    }
+
+
+def test_motifs_of_sounds_are_drawn_over_their_spectrograms_with_the_names_of_kinds_and_tokens():
+    figure = run_figures("sparling", rows_frame([]), sound_arrays(), "small")["motifs"]
+    shown = texts(figure)
+    assert all(text in shown for text in ("z  →  z", "x  →  ?", "#1: ba", "#2: none", "#3: da"))
+    [dot] = figure.axes[0].collections
+    assert dot.get_offsets()[0, 0] == pytest.approx(10.5)  # the middle of cell 5, two frames each
+    figure.draw_without_rendering()
+
+
+def test_the_confusion_matrix_names_the_kinds():
+    shown = texts(run_figures("sparling", rows_frame([]), sound_arrays(), "small")["confusion"])
+    assert "ba  (" in shown
+    assert "no motif" in shown
+
+
 @pytest.mark.parametrize("digits", [1, 3, 10])
 def test_the_confusion_matrix_has_room_for_its_words(digits):
     figure = run_figures("sparling", rows_frame([]), {"confusion": np.eye(digits + 1, dtype=int)}, "small")["confusion"]

@@ -34,6 +34,10 @@ FILE = {"file": True}
 """Metadata of a field that may name a file: a run's identity counts the file's content, not its path."""
 
 
+SPATIAL = {"spatial": True}
+"""Metadata of a field that the size of inputs with motifs comes from."""
+
+
 @dataclass
 class TrainerConfig:
     """How one run is trained: everything that is neither method nor data."""
@@ -83,11 +87,13 @@ class EncoderConfig:
     blocks: int = MISSING
     """Pre-activation residual units of two 3x3 convolutions."""
     stem_kernel: int = 1
-    """Side of the first convolution, pixels (odd)."""
+    """Side of the first convolution, pixels or frames (odd)."""
     stride: int = 1
     """Stride of the first convolution: a motif map cell covers stride x stride pixels."""
     bf16: bool = False
     """Run the encoder's convolutions in bfloat16."""
+    channels: int = 0
+    """Channels of the motif map; 0 has one per motif kind."""
 
 
 @dataclass
@@ -113,7 +119,8 @@ class DecoderConfig:
     pool: int = MISSING
     """Side of the max-pooling window, motif map cells."""
     positions: str = MISSING
-    """rows_lstm (published: bidirectional LSTM along rows, row number encoded) or grid (learned position per cell)."""
+    """rows_lstm (published for images: bidirectional LSTM along rows, row number encoded), frames (published for
+    sounds: time encoded) or grid (learned position per cell)."""
     encoder_layers: int = MISSING
     decoder_layers: int = MISSING
     heads: int = MISSING
@@ -167,6 +174,8 @@ class EvaluationConfig:
     """Test items at each earlier density."""
     decode_steps: int = 30
     """Longest greedy decode, tokens."""
+    channel_map: str = "one_to_one"
+    """Which kinds channels stand for in CE: one_to_one (DigitCircle) or many_to_one (LaTeX-OCR, audio)."""
 
 
 @dataclass
@@ -189,7 +198,7 @@ class DigitCircleConfig:
     name: str = "digit_circle"
     glyphs: str = field(default=MISSING, metadata=FILE)
     """Glyph set: tall (12-row boxes, the published statistics), compact (9x7 boxes) or a path to a glyph file."""
-    canvas: int = MISSING
+    canvas: int = field(default=MISSING, metadata=SPATIAL)
     """Image side, pixels."""
     classes: int = MISSING
     """Digits 0 .. classes-1 occur."""
@@ -209,6 +218,11 @@ class DigitCircleConfig:
     """Flip probability of background pixels, as a multiple of the mean ink share of a glyph box."""
     post_noise: float = MISSING
     """Flip probability of every pixel after the digits are drawn."""
+
+    @property
+    def spatial(self) -> tuple[int, int]:
+        """Height and width of the images, pixels."""
+        return self.canvas, self.canvas
 
 
 @dataclass

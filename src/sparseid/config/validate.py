@@ -21,6 +21,7 @@ from sparseid.config.schema import (
     TrainerConfig,
     TreeSimulationConfig,
 )
+from sparseid.config.sparling_check import sparling_problems
 from sparseid.config.sparse_vae import SparseVAEConfig
 from sparseid.config.sparse_vae_check import sparse_vae_problems
 from sparseid.errors import InputError
@@ -108,80 +109,6 @@ def _digit_circle(run: RunConfig) -> Iterator[Problem]:
         distribution(run.data)
     except InputError as error:
         yield Problem(error.keys or ("data.glyphs",), str(error))  # without keys: something is wrong in the glyph file
-
-
-def _sparling(run: RunConfig) -> Iterator[Problem]:
-    method: SparlingConfig = run.method
-    encoder, sparse, decoder, schedule = method.encoder, method.sparse, method.decoder, method.schedule
-    yield from between(encoder, "method.encoder.", 1, math.inf, "width", "blocks", "stride")
-    if encoder.stem_kernel < 1 or encoder.stem_kernel % 2 == 0:
-        text = "method.encoder.stem_kernel must be odd: an even kernel has no centre pixel"
-        yield Problem(("method.encoder.stem_kernel",), text)
-
-    yield from one_of(
-        sparse, "method.sparse.", thresholds=("per_channel", "single"), batch_norm=("affine", "plain", "none")
-    )
-    yield from between(sparse, "method.sparse.", 0, 1, "momentum")
-    yield from between(sparse, "method.sparse.", 0, math.inf, "accumulate_motifs")
-
-    yield from one_of(decoder, "method.decoder.", positions=("rows_lstm", "grid"))
-    names = ("width", "pool", "encoder_layers", "decoder_layers", "heads", "feedforward")
-    yield from between(decoder, "method.decoder.", 1, math.inf, *names)
-    yield from between(decoder, "method.decoder.", 0, 1, "dropout")
-    if decoder.heads > 0 and decoder.width % decoder.heads:
-        keys = ("method.decoder.width", "method.decoder.heads")
-        yield Problem(
-            keys,
-            "every attention head has the same width: make method.decoder.width a multiple of method.decoder.heads",
-        )
-
-    if decoder.positions == "rows_lstm" and decoder.width % 2:
-        text = "the two directions of the LSTM share method.decoder.width: make it even"
-        yield Problem(("method.decoder.width", "method.decoder.positions"), text)
-    side = map_side(run)
-    if side and 1 <= side < decoder.pool:
-        text = f"the motif map is {side} cells wide, less than one pooling window: lower method.decoder.pool"
-        yield Problem(("method.decoder.pool", "method.encoder.stride", "data.canvas"), text)
-
-    betas = method.optimizer.betas
-    if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
-        yield Problem(("method.optimizer.betas",), "method.optimizer.betas must be two numbers in [0, 1)")
-    yield from between(method.optimizer, "method.optimizer.", 0, math.inf, "lr", "warmup_steps", "clip_norm")
-    yield from between(method.evaluation, "method.evaluation.", 1, math.inf, "items", "curve_items", "decode_steps")
-    if method.evaluation.decode_steps <= getattr(run.data, "max_digits", 0):
-        keys = ("method.evaluation.decode_steps", "data.max_digits")
-        yield Problem(
-            keys, "the longest label and its end token do not fit into method.evaluation.decode_steps tokens: raise it"
-        )
-    yield from _density_schedule(run, schedule.start_density, schedule.min_density)
-
-
-def _density_schedule(run: RunConfig, start: float, minimum: float) -> Iterator[Problem]:
-    schedule, prefix = run.method.schedule, "method.schedule."
-    yield from between(schedule, prefix, 0, 1, "start_density", "min_density", "cut_factor", open_ends=True)
-    yield from between(schedule, prefix, 0, math.inf, "target_fall_per_sample")
-    yield from between(schedule, prefix, 1, math.inf, "check_every", "check_items")
-    yield from between(schedule, prefix, 0, math.inf, "restart_after")
-    yield from between(schedule, prefix, 0, 1, "min_target", "restart_below")
-    if start < minimum:
-        yield Problem(
-            (f"{prefix}start_density", f"{prefix}min_density"),
-            "the density only ever falls: start_density must be at least min_density",
-        )
-    if run.trainer.batch_size > 0 and schedule.check_every % run.trainer.batch_size:
-        text = f"validation comes between two batches: make {prefix}check_every a multiple of trainer.batch_size"
-        yield Problem((f"{prefix}check_every", "trainer.batch_size"), text)
-    side = map_side(run)
-    if side is None:
-        return
-    rows = run.trainer.batch_size * side**2
-    if not run.method.sparse.accumulate_motifs and 0 < minimum * rows < 1:
-        text = (
-            f"a batch has {rows} positions (batch x map side {side} squared): the density {minimum:g} leaves less than "
-            f"one active entry per channel and no threshold. Raise {prefix}min_density to {1 / rows:.3g} or more, "
-            "enlarge trainer.batch_size, or gather batches with method.sparse.accumulate_motifs=10"
-        )
-        yield Problem((f"{prefix}min_density", "trainer.batch_size", "method.encoder.stride", "data.canvas"), text)
 
 
 def _tree_simulation(run: RunConfig) -> Iterator[Problem]:
@@ -316,13 +243,6 @@ def _regcl(run: RunConfig) -> Iterator[Problem]:
         yield Problem(("trainer.precision",), text)
 
 
-def map_side(run: RunConfig) -> int | None:
-    """Return the side of the motif map in cells; None where data or stride do not say."""
-    if run.method.encoder.stride < 1 or not hasattr(run.data, "canvas"):
-        return None
-    return math.ceil(run.data.canvas / run.method.encoder.stride)
-
-
 CHECKS: dict[type, Callable[[RunConfig], Iterator[Problem]]] = {
     ArraysConfig: _arrays,
     DDLConfig: ddl_problems,
@@ -330,7 +250,7 @@ CHECKS: dict[type, Callable[[RunConfig], Iterator[Problem]]] = {
     GtexConfig: _gtex,
     LatentWalkConfig: _latent_walk,
     RegCLConfig: _regcl,
-    SparlingConfig: _sparling,
+    SparlingConfig: sparling_problems,
     SparseVAEConfig: sparse_vae_problems,
     TreeSimulationConfig: _tree_simulation,
     TBRConfig: _tbr,

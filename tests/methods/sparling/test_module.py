@@ -3,7 +3,10 @@ import pytorch_lightning as pl
 import torch
 
 from sparseid.config.compose import compose
+from sparseid.data.batch import MotifBatch
 from sparseid.measurements import Evaluation
+from sparseid.methods.sparling.module import SparlingModule
+from sparseid.methods.sparling.networks import Domain
 from sparseid.training.build import build_data, build_module
 
 
@@ -27,6 +30,38 @@ def test_paper_scale_has_the_published_sizes():
     batch = data.training_batch(0)
     assert batch.inputs.shape == (10, 1, 100, 100)
     assert module.eval()(batch.inputs[:1]).shape == (1, 10, 100, 100)
+
+
+def test_channels_kinds_and_tokens_may_differ_in_number():
+    """Sounds of two kinds, three channels, labels of four tokens: two channels may stand for one kind."""
+    cfg = compose(
+        [
+            "experiment=digitcircle",
+            "scale=smoke",
+            "method.encoder.channels=3",
+            "method.evaluation.channel_map=many_to_one",
+        ]
+    )
+    cfg.method.decoder.positions = "frames"
+    domain = Domain(2, 6, (40, 1), 5, ("yes", "no"), ("a", "b", "c", "d"))
+    module = SparlingModule(cfg.method, domain, batch_size=4).eval()
+    assert module(torch.randn(2, 5, 40, 1)).shape == (2, 3, 20, 1)
+    assert module.decoder.head.out_features == 6
+    sites = torch.tensor([[0, 0, 0, 6, 0, 1], [0, 0, 10, 16, 0, 1], [1, 1, 20, 26, 0, 1]])
+    maps = torch.zeros(2, 3, 20, 1)
+    maps[0, 0, 1] = maps[0, 1, 6] = maps[1, 2, 12] = maps[1, 2, 19] = 1.0
+    module.forward = lambda inputs: maps
+    module.decoder.greedy = lambda maps, steps: torch.tensor([[3, 5], [2, 5]])
+    module.on_test_start()
+    module.test_step(MotifBatch(torch.randn(2, 5, 40, 1), torch.tensor([[3, -1], [2, 1]]), sites), 0)
+    module.on_test_epoch_end()
+    values = {measurement.metric: measurement.value for measurement in module.measurements}
+    assert (values["ce"], values["fne"], values["fpe"]) == (0, 0, 25)
+    assert (values["e2ee"], values["exact_accuracy"]) == (25, 50)
+    assert module.arrays["confusion"].shape == (3, 4)
+    assert module.arrays["channel_kinds"].tolist() == [0, 0, 1]
+    assert module.arrays["kind_names"].tolist() == ["yes", "no"]
+    assert module.arrays["example_images"].shape == (2, 5, 40)
 
 
 class Scripted(pl.Callback):

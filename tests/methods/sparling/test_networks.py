@@ -18,6 +18,15 @@ def test_published_parameter_counts():
     assert {name: parameters(getattr(decoder, name)) for name in parts} == parts
 
 
+def test_published_parameter_counts_of_latex_and_audio():
+    assert parameters(LocalEncoder(32, blocks=16)) == 1_188_000
+    assert parameters(SequenceDecoder(32, (120, 360), 28)) == 45_761_052
+    assert parameters(LocalEncoder(10, blocks=8, in_channels=64, one_dimensional=True)) == 204_490
+    frames = SequenceDecoder(10, (642, 1), 28, positions="frames", one_dimensional=True)
+    assert parameters(frames) == 44_172_828
+    assert frames.eval().encode(torch.zeros(1, 10, 642, 1)).shape == (1, 80, 512)
+
+
 @pytest.mark.parametrize(("stem", "stride", "blocks"), [(1, 1, 4), (5, 2, 2), (3, 1, 1)])
 def test_encoder_sees_its_window_and_no_further(stem, stride, blocks):
     encoder = LocalEncoder(2, width=4, blocks=blocks, stem_kernel=stem, stride=stride).eval()
@@ -32,6 +41,39 @@ def test_encoder_sees_its_window_and_no_further(stem, stride, blocks):
 
 def test_published_window_is_17_pixels():
     assert LocalEncoder(10).window == 17
+
+
+def test_published_windows_of_latex_and_audio():
+    assert LocalEncoder(32, blocks=16).window == 65
+    assert LocalEncoder(10, blocks=8, in_channels=64, one_dimensional=True).window == 33
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_a_sound_encoder_sees_all_bands_of_its_window_and_no_further(stride):
+    torch.manual_seed(0)
+    encoder = LocalEncoder(2, 8, 2, 3, stride, in_channels=5, one_dimensional=True).eval()
+    sound = torch.randn(1, 5, 60, 1, requires_grad=True)
+    maps = encoder(sound)
+    assert maps.shape == (1, 2, 60 // stride, 1)
+    maps[0, 0, maps.shape[2] // 2].sum().backward()
+    gradient = sound.grad[0, :, :, 0].abs()
+    seen = gradient.sum(0).nonzero().flatten()
+    assert int(seen.max() - seen.min()) + 1 <= encoder.window
+    assert (gradient.sum(1) > 0).all()
+
+
+def test_one_dimension_is_the_middle_row_of_two():
+    """A kernel of width 1 is a square one whose other columns are zero."""
+    torch.manual_seed(0)
+    narrow = LocalEncoder(3, 4, 2, 3, in_channels=2, one_dimensional=True).eval()
+    square = LocalEncoder(3, 4, 2, 3, in_channels=2).eval()
+    weights = narrow.state_dict()
+    for name, weight in weights.items():
+        if weight.dim() == 4 and weight.shape[2] == 3:
+            weights[name] = torch.nn.functional.pad(weight, (1, 1))
+    square.load_state_dict(weights)
+    sound = torch.randn(2, 2, 30, 1)
+    assert torch.allclose(narrow(sound), square(sound), atol=1e-6)
 
 
 def test_bfloat16_encoder_returns_float32_close_to_full_precision():
@@ -57,6 +99,20 @@ def test_decoder_reads_where_a_motif_lies(positions):
     logits = decoder.decode(memory, start)[:, 0]
     distances = torch.cdist(logits, logits) + torch.eye(4)
     assert distances.min() > 1e-5
+
+
+@pytest.mark.parametrize("positions", ["frames", "grid"])
+def test_decoder_of_sounds_reads_when_a_motif_comes(positions):
+    torch.manual_seed(0)
+    sizes = {"width": 16, "pool": 2, "encoder_layers": 1, "decoder_layers": 1, "heads": 2, "feedforward": 32}
+    decoder = SequenceDecoder(3, (9, 1), 5, **sizes, positions=positions, one_dimensional=True).eval()
+    maps = torch.zeros(4, 3, 9, 1)
+    for item in range(4):
+        maps[item, 1, 2 * item] = 1
+    memory = decoder.encode(maps)
+    assert memory.shape == (4, 4, 16)  # the ninth frame fills no window
+    logits = decoder.decode(memory, torch.full((4, 1), 3))[:, 0]
+    assert (torch.cdist(logits, logits) + torch.eye(4)).min() > 1e-5
 
 
 def test_greedy_decoding_agrees_with_teacher_forcing():

@@ -98,6 +98,16 @@ def test_layer_with_batch_norm_equals_the_peer(fixture_arrays, dims, norm, kind)
     np.testing.assert_allclose(evaluated, arrays[f"{prefix}_eval_out"], atol=5e-6, rtol=0)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_sounds_of_width_one_are_sequences(kind):
+    generator = torch.Generator().manual_seed(0)
+    flat, wide = (SparseLayer(3, 0.1, batch_norm="plain", **KINDS[kind]) for _ in range(2))
+    for _ in range(5):
+        x = torch.randn(2, 3, 40, generator=generator)
+        assert torch.equal(flat(x), wide(x.unsqueeze(3)).squeeze(3))
+    assert torch.equal(flat.threshold, wide.threshold)
+
+
 def test_rank_equals_the_peer(fixture_arrays):
     table = fixture_arrays("sparling_k_table")
     ranks = [

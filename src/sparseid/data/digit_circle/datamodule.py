@@ -73,9 +73,24 @@ class DigitCircleData(LightningDataModule):
         )
 
     @property
-    def symbols(self) -> int:
+    def kinds(self) -> int:
         """Number of motif kinds."""
         return len(self.distribution.glyphs)
+
+    @property
+    def vocabulary(self) -> int:
+        """Number of tokens: the digits, then the start and the end of a label."""
+        return self.kinds + 2
+
+    @property
+    def kind_names(self) -> tuple[str, ...]:
+        """The digits."""
+        return tuple(map(str, range(self.kinds)))
+
+    @property
+    def token_names(self) -> tuple[str, ...]:
+        """The tokens of labels: the digits."""
+        return self.kind_names
 
     @property
     def spatial(self) -> tuple[int, int]:

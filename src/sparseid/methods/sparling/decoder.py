@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-POSITIONS = ("rows_lstm", "grid")
+POSITIONS = ("rows_lstm", "frames", "grid")
 
 
 class SequenceDecoder(nn.Module):
@@ -20,15 +20,17 @@ class SequenceDecoder(nn.Module):
     cells
         Height and width of the motif map.
     vocabulary
-        Output tokens: the symbols, then the start and the end token.
+        Output tokens: those of labels, then the start and the end token.
     width, heads, feedforward, encoder_layers, decoder_layers, dropout, norm_first
         Transformer sizes; torch's defaults otherwise (ReLU).
     pool
         Side and stride of the max-pooling window, motif map cells.
     positions
         ``rows_lstm``: a bidirectional LSTM runs along each row, then the row number is encoded, so that the horizontal
-        order is known through the LSTM only (published). ``grid``: a learned vector per cell, and a second embedding
-        layer.
+        order is known through the LSTM only (published for images). ``frames``: the number of the cell in time is
+        encoded (published for sounds). ``grid``: a learned vector per cell, and a second embedding layer.
+    one_dimensional
+        For maps (N, channels, frames, 1): pooling goes over frames only.
     """
 
     def __init__(
@@ -45,15 +47,21 @@ class SequenceDecoder(nn.Module):
         feedforward: int = 2048,
         dropout: float = 0.1,
         norm_first: bool = False,
+        one_dimensional: bool = False,
     ) -> None:
         super().__init__()
         if positions not in POSITIONS:
             raise ValueError(f"positions={positions!r} must be one of {POSITIONS}")
         self.start, self.end = vocabulary - 2, vocabulary - 1
         self.embed = nn.Conv2d(channels, width, 1)
-        self.pool = nn.MaxPool2d(pool)
-        rows, columns = cells[0] // pool, cells[1] // pool
-        self.place = RowPositions(width, dropout) if positions == "rows_lstm" else GridPositions(width, rows, columns)
+        across = 1 if one_dimensional else pool
+        self.pool = nn.MaxPool2d((pool, across))
+        if positions == "rows_lstm":
+            self.place: nn.Module = RowPositions(width, dropout)
+        elif positions == "frames":
+            self.place = FramePositions(width, dropout)
+        else:
+            self.place = GridPositions(width, cells[0] // pool, cells[1] // across)
         self.encoder = nn.TransformerEncoder(
             nn.TransformerEncoderLayer(width, heads, feedforward, dropout, batch_first=True, norm_first=norm_first),
             encoder_layers,
@@ -111,6 +119,18 @@ class RowPositions(nn.Module):
         x = self.lstm(x.permute(0, 2, 3, 1).reshape(items * rows, columns, width))[0]
         x = x.reshape(items, rows, columns, width).transpose(1, 2).reshape(items * columns, rows, width)
         return self.rows(x).reshape(items, columns, rows, width).transpose(1, 2)
+
+
+class FramePositions(nn.Module):
+    """A sinusoidal code of the row number, which is the time of a sound; nothing else."""
+
+    def __init__(self, width: int, dropout: float) -> None:
+        super().__init__()
+        self.frames = SinusoidalPositions(width, dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (N, width, rows, 1) to (N, rows, 1, width)."""
+        return self.frames(x.squeeze(3).transpose(1, 2)).unsqueeze(2)
 
 
 class GridPositions(nn.Module):

@@ -22,9 +22,11 @@ class LocalEncoder(nn.Module):
     stem_kernel, stride
         Side and stride of the first convolution; 1 and 1 as published.
     in_channels
-        Channels of the input image.
+        Channels of the input.
     bf16
         Run in bfloat16, channels last; the result is float32 either way.
+    one_dimensional
+        For inputs (N, in_channels, frames, 1): kernels and strides have width 1.
     """
 
     def __init__(
@@ -36,12 +38,13 @@ class LocalEncoder(nn.Module):
         stride: int = 1,
         in_channels: int = 1,
         bf16: bool = False,
+        one_dimensional: bool = False,
     ) -> None:
         super().__init__()
         self.bf16 = bf16
         self.stride = stride
-        self.stem = nn.Conv2d(in_channels, width, stem_kernel, stride, padding=stem_kernel // 2)
-        self.blocks = nn.Sequential(*[ResidualUnit(width) for _ in range(blocks)])
+        self.stem = _convolution(in_channels, width, stem_kernel, stride, one_dimensional)
+        self.blocks = nn.Sequential(*[ResidualUnit(width, one_dimensional) for _ in range(blocks)])
         self.head = nn.Conv2d(width, channels, 1)
 
     def forward(self, images: Tensor) -> Tensor:
@@ -54,24 +57,31 @@ class LocalEncoder(nn.Module):
 
     @property
     def window(self) -> int:
-        """Side of the square of input pixels that one motif map cell depends on."""
+        """Side of the square of input pixels (or number of frames) that one motif map cell depends on."""
         return self.stem.kernel_size[0] + 4 * len(self.blocks) * self.stride
 
 
 class ResidualUnit(nn.Module):
-    """BN-ReLU-conv3x3-BN-ReLU-conv3x3 plus identity, zero padding (He et al. 2016)."""
+    """BN-ReLU-conv3x3-BN-ReLU-conv3x3 plus identity, zero padding (He et al. 2016); 3x1 in one dimension."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, one_dimensional: bool = False) -> None:
         super().__init__()
         self.layers = nn.Sequential(
             ChannelNorm(width),
             nn.ReLU(),
-            nn.Conv2d(width, width, 3, padding=1),
+            _convolution(width, width, 3, 1, one_dimensional),
             ChannelNorm(width),
             nn.ReLU(),
-            nn.Conv2d(width, width, 3, padding=1),
+            _convolution(width, width, 3, 1, one_dimensional),
         )
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (N, width, H, W) to the same shape."""
         return x + self.layers(x)
+
+
+def _convolution(channels: int, width: int, kernel: int, stride: int, one_dimensional: bool) -> nn.Conv2d:
+    """Return a convolution with a square kernel, or with one of width 1; zero padding keeps the size at stride 1."""
+    across = 1 if one_dimensional else kernel
+    strides = (stride, 1 if one_dimensional else stride)
+    return nn.Conv2d(channels, width, (kernel, across), strides, padding=(kernel // 2, across // 2))

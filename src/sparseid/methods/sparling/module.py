@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
@@ -14,13 +14,11 @@ from sparseid.data.batch import MotifBatch
 from sparseid.measurements import Evaluation, Measurement
 from sparseid.methods.batch_statistics import share_of_mean
 from sparseid.methods.sparling.callbacks import AdaptiveDensity
-from sparseid.methods.sparling.decoder import SequenceDecoder
-from sparseid.methods.sparling.encoder import LocalEncoder
 from sparseid.methods.sparling.losses import IGNORED, exactly_right, sequence_cross_entropy, teacher_forcing
+from sparseid.methods.sparling.networks import Domain, build_decoder, build_encoder, build_sparse, motif_channels
 from sparseid.methods.sparling.schedule import DensitySchedule, density_grid
-from sparseid.methods.sparling.sparse_layer import SparseLayer
 from sparseid.metrics.edit_distance import cut_at_end, edit_distances, exact_match, without_padding
-from sparseid.metrics.motifs import MotifCounts, boxes_in_cells, motif_errors
+from sparseid.metrics.motifs import ChannelMap, MotifCounts, boxes_in_cells, channel_symbols, motif_errors
 from sparseid.streams import Streams
 
 if TYPE_CHECKING:
@@ -37,12 +35,8 @@ class SparlingModule(LightningModule):
     ----------
     method
         Sizes and schedule.
-    symbols
-        Motif kinds; the motif map has one channel for each, the vocabulary two tokens more.
-    spatial
-        Height and width of the inputs.
-    in_channels
-        Channels of the inputs.
+    domain
+        Motif kinds, tokens and shape of the inputs.
     batch_size
         Training items per step, for counting samples.
     seed
@@ -63,47 +57,22 @@ class SparlingModule(LightningModule):
     def __init__(
         self,
         method: SparlingConfig,
-        symbols: int,
-        spatial: tuple[int, int],
-        in_channels: int,
+        domain: Domain,
         batch_size: int,
         seed: int = 0,
     ) -> None:
         super().__init__()
         self.streams = Streams(seed)
-        encoder, sparse, decoder, schedule = method.encoder, method.sparse, method.decoder, method.schedule
         self.batch_size = batch_size
-        self.symbols, self.vocabulary = symbols, symbols + 2
+        self.domain = domain
+        self.channels = motif_channels(method, domain)
         self.optimizer_config: OptimizerConfig = method.optimizer
-        self.schedule_config = method.schedule
+        self.schedule_config = schedule = method.schedule
         self.evaluation_config = method.evaluation
         self.evaluation: Evaluation | None = None
-        self.encoder = LocalEncoder(
-            symbols, encoder.width, encoder.blocks, encoder.stem_kernel, encoder.stride, in_channels, encoder.bf16
-        )
-        self.sparse = SparseLayer(
-            symbols,
-            schedule.start_density,
-            sparse.thresholds,
-            sparse.batch_norm,
-            sparse.momentum,
-            sparse.accumulate_motifs,
-        )
-        cells = -(-spatial[0] // encoder.stride), -(-spatial[1] // encoder.stride)
-        self.decoder = SequenceDecoder(
-            symbols,
-            cells,
-            self.vocabulary,
-            decoder.width,
-            decoder.pool,
-            decoder.positions,
-            decoder.encoder_layers,
-            decoder.decoder_layers,
-            decoder.heads,
-            decoder.feedforward,
-            decoder.dropout,
-            decoder.norm_first,
-        )
+        self.encoder = build_encoder(method, domain)
+        self.sparse = build_sparse(method, domain)
+        self.decoder = build_decoder(method, domain)
         self.adaptive_density = AdaptiveDensity(
             DensitySchedule(
                 schedule.start_density,
@@ -115,7 +84,7 @@ class SparlingModule(LightningModule):
                 restart_below=schedule.restart_below,
             )
         )
-        self._fresh = lambda: SparlingModule(method, symbols, spatial, in_channels, batch_size, seed)
+        self._fresh = lambda: SparlingModule(method, domain, batch_size, seed)
         self.milestone: str | None = None
         self.progress_note = ""
         self.measurements: list[Measurement] = []
@@ -123,11 +92,11 @@ class SparlingModule(LightningModule):
 
     @classmethod
     def from_config(cls, cfg: RunConfig, data: Any) -> SparlingModule:
-        """Build the module of a run for the data module `data` (its symbols, spatial and in_channels)."""
-        return cls(cfg.method, data.symbols, data.spatial, data.in_channels, cfg.trainer.batch_size, cfg.seed)
+        """Build the module of a run for the data module `data`, from which the domain is read."""
+        return cls(cfg.method, Domain.of(data), cfg.trainer.batch_size, cfg.seed)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Map inputs (N, in_channels, H, W) to motif maps (N, symbols, cells high, cells wide), mostly zero."""
+        """Map inputs (N, in_channels, H, W) to motif maps (N, channels, cells high, cells wide), mostly zero."""
         return self.sparse(self.encoder(inputs))
 
     # training
@@ -159,7 +128,7 @@ class SparlingModule(LightningModule):
 
         Processes that share a batch average their losses; all tokens of the batch count alike.
         """
-        inputs, targets = teacher_forcing(batch.labels, self.vocabulary)
+        inputs, targets = teacher_forcing(batch.labels, self.domain.vocabulary)
         loss = sequence_cross_entropy(self.decoder(self(batch.inputs), inputs), targets)
         return share_of_mean(loss, (targets != IGNORED).sum())
 
@@ -182,7 +151,7 @@ class SparlingModule(LightningModule):
 
     def validation_step(self, batch: MotifBatch, batch_idx: int) -> None:
         """Count the items whose greedy decode would be exactly right."""
-        inputs, targets = teacher_forcing(batch.labels, self.vocabulary)
+        inputs, targets = teacher_forcing(batch.labels, self.domain.vocabulary)
         self._right += exactly_right(self.decoder(self(batch.inputs), inputs), targets).sum()
         self._checked += len(batch.labels)
 
@@ -230,7 +199,7 @@ class SparlingModule(LightningModule):
     def on_test_start(self) -> None:
         """Forget the last test."""
         self.measurements, self.arrays = [], {}
-        self._counts = MotifCounts(self.symbols, self.symbols)
+        self._counts = MotifCounts(self.domain.kinds, self.channels)
         self._labels: list[list[int]] = []
         self._decoded: list[list[int]] = []
 
@@ -241,13 +210,14 @@ class SparlingModule(LightningModule):
         sites = batch.sites.cpu().numpy()
         self._counts.add(maps.cpu().numpy(), boxes_in_cells(sites, self.encoder.stride))
         self._labels += without_padding(batch.labels.cpu().numpy())
-        self._decoded += cut_at_end(tokens, self.vocabulary - 1)
+        self._decoded += cut_at_end(tokens, self.domain.vocabulary - 1)
         if batch_idx == 0:
             self._keep_examples(batch, maps, sites)
 
     def on_test_epoch_end(self) -> None:
         """Turn counts into measurements, in percent."""
-        errors, items = motif_errors(self._counts), len(self._labels)
+        channel_map = cast(ChannelMap, self.evaluation_config.channel_map)
+        errors, items = motif_errors(self._counts, channel_map), len(self._labels)
         density = self._counts.density
         values = {
             "e2ee": float(np.mean(edit_distances(self._labels, self._decoded))),
@@ -264,14 +234,21 @@ class SparlingModule(LightningModule):
             Measurement("target_density", 100 * in_force, "percent", items),
             Measurement("density_over_minimum", in_force / self.adaptive_density.schedule.min_density, "ratio", items),
         ]
-        self.arrays["confusion"] = self._counts.matrix
+        self.arrays |= {
+            "confusion": self._counts.matrix,
+            "channel_kinds": channel_symbols(self._counts.matrix, channel_map),
+            "kind_names": np.array(self.domain.kind_names),
+            "token_names": np.array(self.domain.token_names),
+        }
         self.arrays["density_trace"] = np.array(self.adaptive_density.trace, float).reshape(-1, 4)
 
     def _keep_examples(self, batch: MotifBatch, maps: Tensor, sites: np.ndarray) -> None:
         longest = max(map(len, self._decoded[:EXAMPLES]), default=0)
+        # a sound is drawn as the picture of its bands and frames
+        images = batch.inputs[:EXAMPLES, ..., 0] if self.domain.one_dimensional else batch.inputs[:EXAMPLES, 0]
         decoded = [row + [-1] * (longest - len(row)) for row in self._decoded[:EXAMPLES]]
         self.arrays |= {
-            "example_images": batch.inputs[:EXAMPLES, 0].cpu().numpy(),
+            "example_images": images.cpu().numpy(),
             "example_maps": maps[:EXAMPLES].cpu().numpy(),
             "example_sites": sites[sites[:, 0] < EXAMPLES],
             "example_labels": batch.labels[:EXAMPLES].cpu().numpy(),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,56 @@ def run_pictures(arrays: Mapping[str, np.ndarray]) -> dict[str, Figure]:
     if "example_images" in arrays and "example_maps" in arrays and len(arrays["example_images"]):
         names = ("images", "maps", "sites", "labels", "predictions")
         images, maps, sites, labels, predictions = (arrays[f"example_{name}"] for name in names)
-        drawn["motifs"] = motifs_on_images(images, maps, sites, labels, predictions, arrays["confusion"])
+        draw = motifs_on_sounds if maps.shape[-1] == 1 else motifs_on_images
+        drawn["motifs"] = draw(images, maps, sites, labels, predictions, Meanings.of(arrays))
     if "confusion" in arrays:
-        drawn["confusion"] = confusion_matrix(arrays["confusion"])
+        drawn["confusion"] = confusion_matrix(arrays["confusion"], Meanings.of(arrays).kind_names)
     if "density_trace" in arrays and len(arrays["density_trace"]):
         drawn["training"] = density_trace(arrays["density_trace"])
     return drawn
+
+
+class Meanings(NamedTuple):
+    """What channels, kinds and tokens of a run stand for.
+
+    Attributes
+    ----------
+    channel_kinds : (C,) int64
+        Kind of each channel; -1 for none.
+    kind_names, token_names
+        How kinds and the tokens of labels are written.
+    """
+
+    channel_kinds: NDArray[np.int64]
+    kind_names: Sequence[str]
+    token_names: Sequence[str]
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, np.ndarray]) -> Meanings:
+        """Read them from the arrays of a run; without names kinds are digits, as in earlier runs on DigitCircle."""
+        from sparseid.metrics.motifs import channel_symbols
+
+        digits = [str(kind) for kind in range(len(arrays["confusion"]) - 1)]
+        return cls(
+            arrays["channel_kinds"] if "channel_kinds" in arrays else channel_symbols(arrays["confusion"]),
+            list(map(str, arrays.get("kind_names", digits))),
+            list(map(str, arrays.get("token_names", digits))),
+        )
+
+    def kind_colour(self, kind: int) -> str | None:
+        """Return the colour of the first channel that stands for a kind; None if none does."""
+        channels = np.flatnonzero(self.channel_kinds == kind)
+        return channel_colour(int(channels[0])) if len(channels) else None
+
+    def colour(self, channel: int) -> str:
+        """Return the colour of a channel: that of its kind, or its own where it stands for none."""
+        kind = int(self.channel_kinds[channel])
+        return (self.kind_colour(kind) if kind >= 0 else None) or channel_colour(channel)
+
+    def written(self, tokens: NDArray[np.integer]) -> str:
+        """Return a label; a token that is none of a label's is written as a question mark."""
+        names = self.token_names
+        return "".join(names[token] if token < len(names) else "?" for token in tokens if token >= 0)
 
 
 def motifs_on_images(
@@ -40,14 +84,14 @@ def motifs_on_images(
     sites: NDArray[np.integer],
     labels: NDArray[np.integer],
     predictions: NDArray[np.integer],
-    confusion: NDArray[np.integer],
+    meanings: Meanings,
     at_most: int = 8,
 ) -> Figure:
     """Draw test images with a dot wherever a motif channel fires (figure 2 of the paper).
 
-    A frame is a true motif's box in the colour of the channel that stands for its digit, dashed where no channel does;
-    a dot has the colour of the channel that fired. Right is: one dot in every frame, of the frame's colour, and none
-    elsewhere.
+    A frame is a true motif's box in the colour of the channel that stands for its kind, dashed where no channel does;
+    a dot has the colour of the channel that fired, channels of one kind share theirs. Right is: one dot in every frame,
+    of the frame's colour, and none elsewhere.
 
     Parameters
     ----------
@@ -56,20 +100,16 @@ def motifs_on_images(
     maps : (m, C, h, w)
         Motif maps, a cell covering H / h pixels a side.
     sites : (S, 6) int
-        Image, symbol, first and last + 1 row, first and last + 1 column, in pixels.
+        Image, kind, first and last + 1 row, first and last + 1 column, in pixels.
     labels, predictions : (m, L) int
         Token sequences, padded with -1.
-    confusion : (K + 1, C + 1) int
-        Counts over the test set; decides which channel stands for which symbol.
+    meanings
+        Which channel stands for which kind, and names.
     at_most
         Images to draw.
     """
     from matplotlib.patches import Rectangle
 
-    from sparseid.metrics.motifs import channel_symbols
-
-    symbols = channel_symbols(confusion)
-    channel_of = {int(symbol): channel for channel, symbol in enumerate(symbols) if symbol >= 0}
     shown = min(len(images), at_most)
     columns = min(shown, PANELS_PER_ROW)
     lines = -(-shown // columns)
@@ -82,32 +122,81 @@ def motifs_on_images(
             axes.axis("off")
             continue
         axes.imshow(images[number], cmap="gray_r", vmin=0, vmax=2.4, interpolation="nearest")
-        for _, symbol, top, bottom, left, right in sites[sites[:, 0] == number]:
-            channel = channel_of.get(int(symbol))
+        for _, kind, top, bottom, left, right in sites[sites[:, 0] == number]:
+            colour = meanings.kind_colour(int(kind))
             axes.add_patch(
                 Rectangle(
                     (left - 0.5, top - 0.5), right - left, bottom - top, fill=False, linewidth=1.3,
-                    edgecolor=INK if channel is None else channel_colour(channel),
-                    linestyle="--" if channel is None else "-",
+                    edgecolor=colour or INK, linestyle="-" if colour else "--",
                 )
             )  # fmt: skip
         channels, rows, places = _marks(maps[number], stride)
         axes.scatter(
-            places, rows, s=30, c=[channel_colour(channel) for channel in channels], edgecolors="white", linewidths=0.9,
-            zorder=3,
+            places, rows, s=30, c=[meanings.colour(channel) for channel in channels], edgecolors="white",
+            linewidths=0.9, zorder=3,
         )  # fmt: skip
-        _title(axes, labels[number], predictions[number])
-    _channel_legend(figure, symbols)
+        _title(axes, meanings.written(labels[number]), meanings.written(predictions[number]))
+    _channel_legend(figure, meanings, "frame")
     return figure
 
 
-def confusion_matrix(confusion: NDArray[np.integer]) -> Figure:
-    """Draw which channel fires on which digit, each row in percent of its digit (figure 8 of the paper).
+def motifs_on_sounds(
+    bands: NDArray[np.floating],
+    maps: NDArray[np.floating],
+    sites: NDArray[np.integer],
+    labels: NDArray[np.integer],
+    predictions: NDArray[np.integer],
+    meanings: Meanings,
+    at_most: int = 4,
+) -> Figure:
+    """Draw spectrograms of test sounds, a bar above each true motif, a dot where a motif channel fires.
+
+    Parameters
+    ----------
+    bands : (m, bands, frames)
+        Spectrograms.
+    maps : (m, C, cells, 1)
+        Motif maps, a cell covering frames / cells frames.
+    sites : (S, 6) int
+        Sound, kind, first and last + 1 frame, two columns not used.
+    labels, predictions, meanings
+        As in :func:`motifs_on_images`; bars are coloured as frames are there.
+    at_most
+        Sounds to draw.
+    """
+    shown = min(len(bands), at_most)
+    figure, grid = new_figure(10, 1.75 * shown + 0.8, rows=shown, sharex=True)
+    height, frames = bands.shape[1:]
+    stride = frames / maps.shape[2]
+    for number, axes in enumerate(grid[:, 0]):
+        axes.imshow(bands[number], cmap="gray_r", aspect="auto", origin="lower", interpolation="nearest")
+        axes.set(xlim=(-0.5, frames - 0.5), ylim=(-0.5, 1.3 * height), yticks=[])
+        axes.spines[:].set_color("#d5d9de")
+        for _, kind, start, stop, *_ in sites[sites[:, 0] == number]:
+            colour = meanings.kind_colour(int(kind))
+            across = [start - 0.5, stop - 0.5]
+            axes.plot(across, [1.08 * height] * 2, color=colour or INK, linewidth=3, solid_capstyle="butt")
+            axes.text((start + stop) / 2, 1.11 * height, meanings.kind_names[kind], ha="center", fontsize=8, color=INK)
+        channels, cells, _ = _marks(maps[number], stride)
+        axes.scatter(
+            cells, [1.08 * height] * len(cells), s=26, c=[meanings.colour(channel) for channel in channels],
+            edgecolors="white", linewidths=0.9, zorder=3,
+        )  # fmt: skip
+        _title(axes, meanings.written(labels[number]), meanings.written(predictions[number]))
+    grid[-1, 0].set_xlabel("frame", fontsize=9)
+    _channel_legend(figure, meanings, "bar")
+    return figure
+
+
+def confusion_matrix(confusion: NDArray[np.integer], kind_names: Sequence[str]) -> Figure:
+    """Draw which channel fires on which kind, each row in percent of its kind (figure 8 of the paper).
 
     Parameters
     ----------
     confusion : (K + 1, C + 1) int
-        Counts; last row activations outside every box, last column missed digits.
+        Counts; last row activations outside every box, last column missed motifs.
+    kind_names
+        The K kinds.
     """
     plot = arrange_confusion(confusion)
     n_rows, n_columns = plot.shares.shape
@@ -123,16 +212,16 @@ def confusion_matrix(confusion: NDArray[np.integer]) -> Figure:
                 axes.text(column, row, text, ha="center", va="center", fontsize=7.5, color=colour)
     axes.axhline(n_rows - 1.5, color=INK, linewidth=1)
     axes.axvline(n_columns - 1.5, color=INK, linewidth=1)
-    names = [f"{symbol}" for symbol in range(n_rows - 1)] + ["no digit"]
+    names = [*kind_names, "no motif"]
     axes.set_yticks(
         range(n_rows), [f"{name}  ({100 * share:.1f} %)" for name, share in zip(names, plot.row_shares, strict=True)]
     )
     axes.set_xticks(range(n_columns), [f"#{channel}" for channel in plot.channels[:-1]] + ["missed"])
     axes.tick_params(length=0, labelsize=8)
     axes.spines[:].set_visible(False)
-    axes.set_ylabel("true digit (share of all pairs)", fontsize=9)
-    axes.set_xlabel("channel that fired, ordered by its digit", fontsize=9)
-    axes.set_title("Activations of each digit, % of its row", fontsize=10, color=INK)
+    axes.set_ylabel("true motif (share of all pairs)", fontsize=9)
+    axes.set_xlabel("channel that fired, ordered by its motif", fontsize=9)
+    axes.set_title("Activations of each motif, % of its row", fontsize=10, color=INK)
     return figure
 
 
@@ -178,24 +267,25 @@ def _marks(maps: NDArray[np.floating], stride: float) -> tuple[NDArray, NDArray,
     return channels, (rows + 0.5) * stride - 0.5, (columns + 0.5) * stride - 0.5
 
 
-def _title(axes: Axes, label: NDArray[np.integer], prediction: NDArray[np.integer]) -> None:
-    true, predicted = ("".join(str(token) for token in tokens if token >= 0) for tokens in (label, prediction))
-    right = true == predicted
-    text = f"{true}  \N{RIGHTWARDS ARROW}  {predicted or 'nothing'}"
+def _title(axes: Axes, label: str, prediction: str) -> None:
+    right = label == prediction
+    text = f"{label}  \N{RIGHTWARDS ARROW}  {prediction or 'nothing'}"
     axes.set_title(text, fontsize=10, family="monospace", color="#15803d" if right else "#b91c1c")
 
 
-def _channel_legend(figure: Figure, symbols: NDArray[np.integer]) -> None:
+def _channel_legend(figure: Figure, meanings: Meanings, mark: str) -> None:
     from matplotlib.lines import Line2D
 
-    order = sorted(range(len(symbols)), key=lambda channel: (symbols[channel] < 0, symbols[channel], channel))
+    kinds = meanings.channel_kinds
+    order = sorted(range(len(kinds)), key=lambda channel: (kinds[channel] < 0, kinds[channel], channel))
     handles = [
-        Line2D([], [], linestyle="", marker="o", markersize=7, color=channel_colour(channel)) for channel in order
+        Line2D([], [], linestyle="", marker="o", markersize=7, color=meanings.colour(channel)) for channel in order
     ]
-    labels = [f"#{channel}: {symbols[channel] if symbols[channel] >= 0 else 'none'}" for channel in order]
+    names = [*meanings.kind_names, "none"]  # -1, no kind, is the last
+    labels = [f"#{channel}: {names[kinds[channel]]}" for channel in order]
     figure.legend(
         handles, labels, loc="outside lower center", ncols=min(len(labels), 10), fontsize=8.5, frameon=False,
         handletextpad=0.1, columnspacing=1.1, title_fontsize=8.5,
-        title="dot: channel that fired (#channel: its digit); frame: true digit in the colour of its channel; "
+        title=f"dot: channel that fired (#channel: its motif); {mark}: true motif in the colour of its channel; "
         "above: label \N{RIGHTWARDS ARROW} prediction",
     )  # fmt: skip
