@@ -69,7 +69,7 @@ def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
 
     def cell(identity: frozenset[tuple[str, Key]], metric: str) -> Cell:
         keys, target = _projected(dict(identity), artefact), printed.get((identity, metric))
-        of_cell = select(of_metric[metric], {name: (value,) for name, value in keys.items()})
+        of_cell = select(of_metric[metric], {name: (keys.get(name),) for name in artefact.cell})
         ours = artefact.convention.summarise(of_cell, metric) if len(of_cell) else None
         unit = target.unit if target else str(of_cell["unit"].iloc[0])
         older = tuple(sorted(set(of_cell["commit"]) - {commit}))
