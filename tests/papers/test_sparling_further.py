@@ -16,6 +16,7 @@ from sparseid.training.rows import Row
 BASE = {"paper": "sparling", "scale": "paper", "unit": "percent", "n": 1000, "commit": "a" * 40, "dirty": False}
 BASE |= {"recipe": "0" * 8, "device": "cpu", "written": "2026-05-01T10:00:00+00:00"}
 ENTRIES = {entry.id: entry for entry in FURTHER}
+ALPHA = {entry.id: entry for entry in ARTEFACTS}["sparling/alpha"]
 ALL_CLAIMS = claims_baselines.CLAIMS | claims_evaluations.CLAIMS
 SPREAD = (0.7, 0.85, 1.0, 1.15, 1.3)
 """Factors of the seeds of a printed mean."""
@@ -62,7 +63,7 @@ def outcome(claim, rows):
     return ALL_CLAIMS[claim](rows).outcome
 
 
-@pytest.mark.parametrize("name", [name for name in ENTRIES if name != "sparling/alpha"])
+@pytest.mark.parametrize("name", ENTRIES)
 def test_claims_hold_and_tables_agree_on_the_papers_own_numbers(name):
     rows = as_published(name)
     entry = ENTRIES[name]
@@ -93,7 +94,7 @@ def test_claims_without_rows_are_undecided(claim):
     assert (finding.outcome, finding.measured) == ("undecided", False)
 
 
-@pytest.mark.parametrize("name", [name for name in ENTRIES if name != "sparling/alpha"])
+@pytest.mark.parametrize("name", ENTRIES)
 def test_tables_without_rows_say_what_is_missing(name):
     made = cells(ENTRIES[name], rows_frame([]), "small")
     assert {str(cell.verdict) for cell in made} <= {"missing"}
@@ -374,15 +375,15 @@ def test_single_motifs():
     assert made["audiomnist", "test_speakers", "error_ratio"].centre == pytest.approx(0.5)
 
 
-def test_alpha_is_counted_at_every_scale_and_agrees():
-    entry = ENTRIES["sparling/alpha"]
-    made = cells(entry, rows_frame([]), "paper")
+@pytest.mark.parametrize("scale", ["smoke", "small", "paper"])
+def test_alpha_is_counted_at_every_scale_and_agrees(scale):
+    made = cells(ALPHA, rows_frame([]), scale)
     assert {str(cell.verdict) for cell in made if cell.target is not None} == {"agrees"}
-    assert len([cell for cell in made if cell.target is not None]) == len(entry.targets) == 10
+    assert len([cell for cell in made if cell.target is not None]) == len(ALPHA.targets) == 10
     ours = {(*cell.keys.values(), cell.metric): cell.ours.centre for cell in made}
     assert ours["k", "alpha"] == pytest.approx(0.494, abs=5e-4)
     assert ours[6, "config_count"] == 1
-    findings = entry.check_claims(lambda _: rows_frame([]), "small")
+    findings = ALPHA.check_claims(lambda _: rows_frame([]), scale)
     assert [result.finding.outcome for result in findings] == ["holds", "holds"]
 
 

@@ -73,7 +73,8 @@ def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
         ours = artefact.convention.summarise(of_cell, metric) if len(of_cell) else None
         unit = target.unit if target else str(of_cell["unit"].iloc[0])
         older = tuple(sorted(set(of_cell["commit"]) - {commit}))
-        return Cell(keys, metric, target, ours, judge(target, ours, scale), unit, older)
+        verdict = judge(target, ours, "paper" if artefact.computed else scale)
+        return Cell(keys, metric, target, ours, verdict, unit, older)
 
     made = [cell(keys, metric) for keys, metric in printed | measured]
     return sorted(made, key=lambda cell: _position(cell, artefact))
