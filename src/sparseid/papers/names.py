@@ -50,6 +50,8 @@ _WRITTEN = {
     "none_share": "share missed",
     "other_channel_share": "share in other channels",
     "row_share": "share of all pairs",
+    "config_count": "placements",
+    "config_probability": "probability of a placement",
     "density_over_minimum": "density / lowest possible",
     "mcc": "MCC",
     "mse": "MSE",
