@@ -19,10 +19,12 @@ from sparseid.config.identity import run_directory
 from sparseid.config.latent_walk import LatentWalkConfig
 from sparseid.config.mlp_mixture import MLPMixtureConfig
 from sparseid.config.regcl import RegCLConfig
-from sparseid.config.schema import DigitCircleConfig, SparlingConfig, TBRConfig, TreeSimulationConfig
+from sparseid.config.schema import DigitCircleConfig, SparlingConfig, TBRConfig, TrainerConfig, TreeSimulationConfig
 from sparseid.config.seven_features import SevenFeaturesConfig
 from sparseid.config.sparse_vae import SparseVAEConfig
 from sparseid.config.sweep import plan
+from sparseid.methods.sparling.schedule import density_grid
+from sparseid.papers.sparling.cells import BINS, DENSITIES_BINNED, KL_WEIGHTS, L1_WEIGHTS, STARTS
 
 PUBLISHED = yaml.safe_load((Path(sparseid.papers.sparling.__file__).parent / "published.yaml").read_text())
 
@@ -53,15 +55,47 @@ def test_no_setting_of_method_and_data_is_left_out(paper):
     assert leaves <= set(PUBLISHED["settings"])
 
 
-def test_density_grid_ends_at_the_last_published_density(paper):
-    schedule = paper.method.schedule
-    grid = [schedule.start_density]
-    while grid[-1] * schedule.cut_factor >= schedule.min_density:
-        grid.append(grid[-1] * schedule.cut_factor)
-    assert len(grid) - 1 == PUBLISHED["densities"]["cuts"]["value"] == 32
-    assert grid[-1] == pytest.approx(PUBLISHED["densities"]["last"]["value"], rel=1e-5)
-    assert grid[-1] == pytest.approx(0.5 * 0.75**32)
-    assert grid[-1] * schedule.cut_factor < 4.492e-5
+DOMAINS = {"digitcircle": PUBLISHED, **PUBLISHED["domains"]}
+VARIANTS = {name: PUBLISHED["domains"].get(entry.get("domain"), {}) for name, entry in PUBLISHED["variants"].items()}
+"""Variant -> what differs from DigitCircle on its domain."""
+
+
+def published_settings(*parts):
+    """The settings of a domain or variant: those of DigitCircle, and what differs in `parts`, the last one counts."""
+    return {key: entry["value"] for part in (PUBLISHED, *parts) for key, entry in part.get("settings", {}).items()}
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_density_grids_end_where_the_published_ones_do(domain):
+    settings = published_settings(DOMAINS[domain])
+    schedule = [settings[f"method.schedule.{name}"] for name in ("start_density", "min_density", "cut_factor")]
+    grid, densities = density_grid(*schedule), DOMAINS[domain]["densities"]
+    assert len(grid) - 1 == densities["cuts"]["value"] == {"digitcircle": 32, "latex_ocr": 38, "audiomnist": 21}[domain]
+    assert grid[-1] == pytest.approx(densities["last"]["value"], rel=1e-5)
+
+
+def test_what_the_other_domains_and_the_variants_change_are_settings_and_all_has_a_source():
+    known = {*dotted_keys(SparlingConfig, "method."), *dotted_keys(TrainerConfig, "trainer.")}
+    parts = [*PUBLISHED["domains"].values(), *PUBLISHED["variants"].values()]
+    assert {key for part in parts for key in part["settings"]} <= known
+    groups = [group for part in parts for group in (part, *part.values()) if isinstance(group, dict)]
+    numbers = [entry for group in (*groups, PUBLISHED["evaluations"]) for entry in group.values()]
+    assert all(entry["source"] for entry in numbers if isinstance(entry, dict) and "value" in entry)
+    assert len([entry for entry in numbers if isinstance(entry, dict) and "value" in entry]) > 80
+
+
+def test_published_settings_of_variants_differ_where_they_should():
+    settings = {name: published_settings(VARIANTS[name], entry) for name, entry in PUBLISHED["variants"].items()}
+    starts = [settings[f"no_annealing_{start}"]["method.schedule.start_density"] for start in STARTS]
+    grid = density_grid(0.5, 4.492e-5, 0.75)
+    assert starts == [pytest.approx(grid[-1], rel=1e-5), pytest.approx(grid[-2], rel=1e-5)]
+    latex = PUBLISHED["variants"]["retrained_latex"]["starts_above"]["value"]
+    assert density_grid(0.5, 6.973e-6, 0.75)[-1 - latex] == pytest.approx(2.8252e-5, rel=1e-4)
+    assert tuple(PUBLISHED["variants"]["l1"]["weights"]["value"]) == L1_WEIGHTS
+    assert tuple(PUBLISHED["variants"]["kl"]["weights"]["value"]) == KL_WEIGHTS
+    assert tuple(PUBLISHED["evaluations"]["bins"]["value"]) == BINS
+    assert PUBLISHED["evaluations"]["binned_densities"]["value"] == len(DENSITIES_BINNED)
+    assert settings["direct_latex"]["method.encoder.blocks"] == 16
 
 
 def test_figure_3_runs_the_published_seeds_with_the_published_setting(paper):

@@ -2,7 +2,7 @@ import math
 
 import pandas as pd
 import pytest
-from scipy.stats import ttest_ind, ttest_rel
+from scipy.stats import mannwhitneyu, ttest_ind, ttest_rel, wilcoxon
 
 from sparseid.papers import claims
 from sparseid.papers.registry import ARTEFACTS
@@ -78,9 +78,28 @@ def test_test_of_a_difference_is_paired_over_shared_seeds_and_one_sided():
     assert welch.outcome == "undecided"  # larger on average, not significantly
 
 
+def test_a_test_of_ranks_is_paired_over_shared_seeds_and_one_sided():
+    upper, lower = seeds(50.0, 2.0, 3.0, 4.0, 5.0), seeds(1.0, 1.5, 2.0, 2.5, 3.0)
+    finding = claims.significantly_above(upper, lower, "FPE", ranks=True)
+    assert finding.p == pytest.approx(wilcoxon(upper, lower, alternative="greater").pvalue)
+    assert finding.outcome == "holds"
+    assert claims.significantly_above(upper, lower, "FPE").outcome == "undecided"  # one seed dominates the mean
+    elsewhere = pd.Series(lower.to_numpy(), index=range(7, 12))
+    unpaired = claims.significantly_above(upper, elsewhere, "FPE", ranks=True)
+    assert unpaired.p == pytest.approx(mannwhitneyu(upper, lower, alternative="greater").pvalue)
+    assert "Mann-Whitney" in unpaired.text
+    assert claims.significantly_above(lower, lower, "FPE", ranks=True).outcome == "fails"
+
+
 @pytest.mark.parametrize(
     ("finding", "outcome"),
     [
+        (claims.always_above(seeds(2.0, 3.0), 1, "x"), "holds"),
+        (claims.always_above(seeds(2.0, 1.0), 1, "x"), "fails"),
+        (claims.always_above(seeds(2.0), 1, "x"), "undecided"),
+        (claims.always_above(seeds(1.0), 1, "x"), "fails"),
+        (claims.mean_not_below(seeds(1.0, 1.0), seeds(1.0, 1.0), "x", strict=True), "fails"),
+        (claims.mean_not_below(seeds(2.0, 1.0), seeds(1.0, 1.0), "x", strict=True), "holds"),
         (claims.significantly_above(seeds(2.0, 2.0), seeds(1.0, 1.0), "x"), "holds"),
         (claims.significantly_above(seeds(2.0), seeds(1.0), "x"), "undecided"),
         (claims.mean_ratio_above(seeds(0.0, 0.0), seeds(0.0, 0.0), 5, "x"), "undecided"),

@@ -29,6 +29,7 @@ MEASURED = "measured"
 
 FINISHED = ("done", MEASURED)
 NO_PRESET = "no preset yet"
+COMPUTED = "no preset: computed when the report is made, without any run"
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,7 @@ def plan_artefacts(
         runs: tuple[PlannedRun, ...] = ()
         problem = ""
         if name not in presets:
-            problem = NO_PRESET
+            problem = COMPUTED if name in ARTEFACTS and ARTEFACTS[name].computed else NO_PRESET
         elif scale not in scales(name, configs):
             problem = f"no preset at scale={scale}"
         else:

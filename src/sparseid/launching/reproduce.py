@@ -16,7 +16,7 @@ from typing import Any
 from sparseid.config.choices import CONFIGS
 from sparseid.errors import InputError
 from sparseid.launching.cell import DONE, FAILED, REFUSED
-from sparseid.launching.plan import NO_PRESET, PlannedArtefact, PlannedRun, Workload, plan_artefacts, total
+from sparseid.launching.plan import COMPUTED, NO_PRESET, PlannedArtefact, PlannedRun, Workload, plan_artefacts, total
 from sparseid.launching.plan_view import print_workload, states_text
 
 ROOT = CONFIGS.parent
@@ -96,7 +96,7 @@ def _reproduce(request: Request, commands: Commands) -> int:
         return REFUSED
     print_workload(workload)
     if not workload.runs():
-        problems = {artefact.problem for artefact in workload.artefacts if artefact.problem != NO_PRESET}
+        problems = {artefact.problem for artefact in workload.artefacts} - {"", NO_PRESET, COMPUTED}
         for problem in sorted(problems) or [f"no artefact has a preset at scale={request.scale}"]:
             print(f"error: {problem}", file=sys.stderr)
         return REFUSED

@@ -56,6 +56,8 @@ class Artefact:
         Claim id -> check, of the paper's claims; those about other artefacts are not looked at.
     summary_of_run
         True if it is the table printed after a single run.
+    computed
+        True if `derive` makes its rows of nothing when the report is made: it has no runs, no preset and no scale.
     """
 
     id: str
@@ -71,6 +73,7 @@ class Artefact:
     derive: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
     checks: Mapping[str, ClaimCheck | Comparison] = field(default_factory=dict)
     summary_of_run: bool = False
+    computed: bool = False
 
     @property
     def convention(self) -> Convention:
@@ -127,7 +130,7 @@ class Artefact:
 
         def finding(check: ClaimCheck | Comparison) -> Finding:
             found = check.check(rows, rows_of(check.other)) if isinstance(check, Comparison) else check(rows)
-            if scale == "smoke" and found.measured:
+            if scale == "smoke" and found.measured and not self.computed:
                 return replace(found, outcome="undecided", text=f"scale=smoke decides nothing; {found.text}")
             return found
 

@@ -118,6 +118,20 @@ def always_zero(values: pd.Series, what: str) -> Finding:
     return Finding("holds" if len(values) > 1 else "undecided", text, largest)
 
 
+def always_above(values: pd.Series, limit: float, what: str) -> Finding:
+    """Check that every value lies above `limit`; a single one that does not refutes it.
+
+    For claims that something never happens: the values may be runs of several settings, one seed each.
+    """
+    if values.empty:
+        return not_measured(what)
+    lowest = float(values.min())
+    above = lowest > limit
+    text = f"lowest {what} of {len(values)} run{'s' if len(values) != 1 else ''}: {lowest:.3g}"
+    text += f", {_that(above, f'above {limit:.3g}')}"
+    return Finding("fails" if not above else "holds" if len(values) > 1 else "undecided", text, lowest)
+
+
 def mean_ratio_above(first: pd.Series, second: pd.Series, limit: float, what: str) -> Finding:
     """Check that mean(first) / mean(second) exceeds `limit`; 0 / 0 is undecided, x / 0 is infinite."""
     return _ratio(first, second, lambda ratio: ratio > limit, what, f"above {limit:g}")
@@ -128,19 +142,20 @@ def mean_ratio_below(first: pd.Series, second: pd.Series, limit: float, what: st
     return _ratio(first, second, lambda ratio: ratio < limit, what, f"below {limit:g}")
 
 
-def mean_not_below(upper: pd.Series, lower: pd.Series, what: str) -> Finding:
-    """Check mean(upper) >= mean(lower)."""
+def mean_not_below(upper: pd.Series, lower: pd.Series, what: str, strict: bool = False) -> Finding:
+    """Check mean(upper) >= mean(lower), or mean(upper) > mean(lower) if `strict`."""
     if upper.empty or lower.empty:
         return not_measured(what)
     difference = float(upper.mean() - lower.mean())
     text = f"{what}: {upper.mean():.3g} against {lower.mean():.3g}"
-    return _decide(difference >= 0, text, difference, min(len(upper), len(lower)))
+    return decide(difference > 0 or (difference == 0 and not strict), text, difference, min(len(upper), len(lower)))
 
 
-def significantly_above(upper: pd.Series, lower: pd.Series, what: str) -> Finding:
+def significantly_above(upper: pd.Series, lower: pd.Series, what: str, ranks: bool = False) -> Finding:
     """Check upper - lower > 0 with a one-sided t test: paired over shared seeds, Welch's where no two are shared.
 
-    A positive difference that is not significant is undecided; a difference that is not positive fails.
+    With `ranks` the test is Wilcoxon's of signed ranks, or Mann and Whitney's where no two seeds are shared. A positive
+    difference of means that is not significant is undecided; a difference that is not positive fails.
     """
     if upper.empty or lower.empty:
         return not_measured(what)
@@ -151,8 +166,9 @@ def significantly_above(upper: pd.Series, lower: pd.Series, what: str) -> Findin
     text = f"{what}: {first.mean():.3g} against {second.mean():.3g}"
     if min(len(first), len(second)) < 2:
         return Finding("undecided", f"{text}; one seed, no test", difference)
-    p = _one_sided_p(first.to_numpy(), second.to_numpy(), paired)
-    text += f", {'paired' if paired else 'Welch'} t test p = {p:.2g}, {_seeds(first)}"
+    p = (_one_sided_rank_p if ranks else _one_sided_p)(first.to_numpy(), second.to_numpy(), paired)
+    test = ("signed-rank" if paired else "Mann-Whitney") if ranks else ("paired t" if paired else "Welch t")
+    text += f", {test} test p = {p:.2g}, {_seeds(first)}"
     if difference <= 0:
         return Finding("fails", text, difference, p)
     return Finding("holds" if p < SIGNIFICANT else "undecided", text, difference, p)
@@ -173,7 +189,7 @@ def rank_trend(
 
     correlation = float(spearmanr(list(means), values).statistic)
     text = f"{what}: rank correlation {correlation:.2f} over {len(means)} {points}"
-    return _decide(holds(correlation), text, correlation, n_seeds)
+    return decide(holds(correlation), text, correlation, n_seeds)
 
 
 def extreme_at(
@@ -213,7 +229,7 @@ def extreme_at(
         first = next(at for at in means if means[at] <= limit)
         text += f", and {first} is the first within a standard deviation of it"
         holds = accepted(first)
-    return _decide(holds, text, sign * means[best], min(map(len, measured.values())))
+    return decide(holds, text, sign * means[best], min(map(len, measured.values())))
 
 
 def weakest(findings: Mapping[str, Finding]) -> Finding:
@@ -241,11 +257,18 @@ def not_measured(what: str) -> Finding:
     return Finding("undecided", f"{what} not measured", measured=False)
 
 
+def decide(holds: bool, text: str, statistic: float, n_seeds: int) -> Finding:
+    """Return the finding of a check that `holds` or not; with fewer than two seeds it is left undecided."""
+    if n_seeds < 2:
+        return Finding("undecided", f"{text}; one seed, {'for' if holds else 'against'} the claim so far", statistic)
+    return Finding("holds" if holds else "fails", f"{text}, {n_seeds} seeds", statistic)
+
+
 def _compare_mean(values: pd.Series, holds: Callable[[float], bool], what: str, where: str) -> Finding:
     if values.empty:
         return not_measured(what)
     mean = float(values.mean())
-    return _decide(holds(mean), f"{what} {mean:.3g}, {_that(holds(mean), where)}", mean, len(values))
+    return decide(holds(mean), f"{what} {mean:.3g}, {_that(holds(mean), where)}", mean, len(values))
 
 
 def _ratio(first: pd.Series, second: pd.Series, holds: Callable[[float], bool], what: str, where: str) -> Finding:
@@ -256,17 +279,11 @@ def _ratio(first: pd.Series, second: pd.Series, holds: Callable[[float], bool], 
         return Finding("undecided", f"{what}: both are 0")
     ratio = top / bottom if bottom else math.inf
     text = f"{what}: {top:.3g} / {bottom:.3g} = {ratio:.3g}, {_that(holds(ratio), where)}"
-    return _decide(holds(ratio), text, ratio, min(len(first), len(second)))
+    return decide(holds(ratio), text, ratio, min(len(first), len(second)))
 
 
 def _that(holds: bool, where: str) -> str:
     return where if holds else f"not {where}"
-
-
-def _decide(holds: bool, text: str, statistic: float, n_seeds: int) -> Finding:
-    if n_seeds < 2:
-        return Finding("undecided", f"{text}; one seed, {'for' if holds else 'against'} the claim so far", statistic)
-    return Finding("holds" if holds else "fails", f"{text}, {n_seeds} seeds", statistic)
 
 
 def _one_sided_p(first: np.ndarray, second: np.ndarray, paired: bool) -> float:
@@ -276,6 +293,15 @@ def _one_sided_p(first: np.ndarray, second: np.ndarray, paired: bool) -> float:
         return 0.0 if first[0] > second[0] else 1.0  # no spread at all: the t statistic does not exist
     test = ttest_rel(first, second, alternative="greater") if paired else None
     return float((test or ttest_ind(first, second, equal_var=False, alternative="greater")).pvalue)
+
+
+def _one_sided_rank_p(first: np.ndarray, second: np.ndarray, paired: bool) -> float:
+    from scipy.stats import mannwhitneyu, wilcoxon
+
+    if paired and not np.any(first - second):
+        return 1.0  # no difference has a rank
+    test = wilcoxon(first, second, alternative="greater") if paired else None
+    return float((test or mannwhitneyu(first, second, alternative="greater")).pvalue)
 
 
 def _seeds(values: pd.Series) -> str:

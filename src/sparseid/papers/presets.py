@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sparseid.config.choices import CONFIGS
+from sparseid.config.choices import CONFIGS, choices
 from sparseid.config.gtex import GtexConfig
 from sparseid.data.gtex.sources import placed_files
 from sparseid.data.places import data_folder, digest
@@ -28,10 +28,13 @@ COMPOSED_BY = ("config", "data", "metrics", "stacking", "papers/presets.py")
 def preset_runs(experiment: str, scale: str, configs: Path = CONFIGS) -> frozenset[tuple[str, int]]:
     """Return (recipe hash, seed) of every run that a preset asks for at a scale, of a stack for each member.
 
+    An artefact that is computed has no preset, and asks for none.
     Hydra takes tenths of a second for a preset, so the answer is kept in the data folder, and used as long as nothing
     that it depends on has changed: the files of `configs`, the code and libraries that compose them, and the files that
     the user has placed or a preset names. Where it cannot be kept or read, the preset is composed.
     """
+    if experiment not in choices("experiment", configs):
+        return frozenset()
     kept = data_folder() / "cache" / "presets" / f"{experiment.replace('/', '-')}-{scale}.json"
     made_from = fingerprint(experiment, scale, _dependencies(configs))
     recipes = _read(kept, made_from)

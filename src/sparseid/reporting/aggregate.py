@@ -72,13 +72,14 @@ def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
 
     def cell(identity: frozenset[tuple[str, Key]], metric: str) -> Cell:
         keys, target = _projected(dict(identity), artefact), printed.get((identity, metric))
-        of_cell = select(of_metric[metric], {name: (value,) for name, value in keys.items()})
+        of_cell = select(of_metric[metric], {name: (keys.get(name),) for name in artefact.cell})
         ours = artefact.convention.summarise(of_cell, metric) if len(of_cell) else None
         unit = target.unit if target else str(of_cell["unit"].iloc[0])
         older = tuple(sorted(set(of_cell["commit"]) - {commit}))
         without = ours is not None and bool(of_cell["value"].isna().any())
         run = artefact.convention.replicates(of_cell, metric) if without else ours.n if ours else 0
-        return Cell(keys, metric, target, ours, judge(target, ours, scale), unit, older, run)
+        verdict = judge(target, ours, "paper" if artefact.computed else scale)
+        return Cell(keys, metric, target, ours, verdict, unit, older, run)
 
     made = [cell(keys, metric) for keys, metric in printed | measured]
     return sorted(made, key=lambda cell: _position(cell, artefact))

@@ -34,7 +34,7 @@ _UNITS = {
     "second": "s",
     **dict.fromkeys(
         ("1", "ratio", "score", "score in [0,1]", "score in [-1,1]", "correlation", "correlation in [0,1]", "fraction",
-         "list of names", "axis unit"),
+         "probability", "list of names", "axis unit"),
         "",
     ),
 }  # fmt: skip

@@ -6,10 +6,22 @@ from functools import partial
 
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.rows import with_complements
-from sparseid.papers.sparling import figures
+from sparseid.papers.sparling import (
+    alpha,
+    cells,
+    claims_baselines,
+    claims_evaluations,
+    figures,
+    figures_baselines,
+    figures_evaluations,
+)
 from sparseid.papers.sparling.claims import CLAIMS, DENSITIES, DOMAINS
+from sparseid.papers.targets import load_targets
 
-_of_sparling = partial(Artefact, paper="sparling", checks=CLAIMS)
+_CHECKS = {**CLAIMS, **claims_baselines.CLAIMS, **claims_evaluations.CLAIMS, **alpha.CLAIMS}
+_of_sparling = partial(Artefact, paper="sparling", checks=_CHECKS)
+_FINAL = (0, None)
+"""Values of ``steps_above`` at the final density; a run without densities may lack the key."""
 
 ARTEFACTS = (
     _of_sparling(
@@ -39,4 +51,103 @@ ARTEFACTS = (
         metrics=("fpe", "fne", "ce", "e2ee"),
         draw=figures.errors_against_density,
     ),
+    _of_sparling(
+        id="sparling/alpha",
+        title="Alpha of the simplified DigitCircle (appendix B.3), counted: no run is needed",
+        selects={},
+        cell=("k", "split"),
+        metrics=("flow", "alpha", "config_count", "config_probability"),
+        claims_instead=frozenset(
+            target.id for target in load_targets("sparling").of("sparling/alpha") if "domain" in target.keys
+        ),
+        derive=alpha.alpha_rows,
+        computed=True,
+    ),
 )
+
+FURTHER = (
+    _of_sparling(
+        id="sparling/fig5",
+        title="Figure 5: end-to-end error of Sparling, Non-Sparse and Retrained",
+        selects={"domain": DOMAINS, "method": cells.END_TO_END, "split": (None, "test_speakers")},
+        cell=("domain", "split", "method"),
+        metrics=("e2ee",),
+        draw=figures_baselines.end_to_end_bars,
+        derive=cells.end_to_end,
+    ),
+    _of_sparling(
+        id="sparling/fig6",
+        title="Figure 6: how often the decoder follows an exchanged motif",
+        selects={"domain": DOMAINS, "method": ("sparling_mt",), "steps_above": (0,)},
+        cell=("domain", "method"),
+        metrics=("perturbation_accuracy",),
+        draw=figures_evaluations.perturbation_bars,
+    ),
+    _of_sparling(
+        id="sparling/fig8",
+        title="Figure 8: which channels fire on each kind of motif, at the final density",
+        selects={"domain": DOMAINS, "method": ("sparling_mt",), "steps_above": (0,)},
+        cell=("domain", "symbol", "to"),
+        metrics=("diagonal_share", "none_share", "other_channel_share", "row_share"),
+        draw_arrays=figures_evaluations.confusion_by_domain,
+        derive=cells.kinds,
+    ),
+    _of_sparling(
+        id="sparling/fig9",
+        title="Figure 9: accuracy lost by binning activations",
+        selects={"method": cells.THRESHOLDS, "bins": cells.BINS, "steps_above": cells.DENSITIES_BINNED},
+        cell=("method", "bins", "steps_above"),
+        metrics=("binning_delta",),
+        draw=figures_evaluations.binning_against_density,
+    ),
+    _of_sparling(
+        id="sparling/fig10",
+        title="Figure 10: end-to-end error against motif errors, seed by seed (the paper's runs stand in the figure)",
+        selects={"domain": DOMAINS[:1], "method": ("sparling_mt",), "steps_above": (0,)},
+        cell=("run",),
+        metrics=("e2ee", "fpe", "fne", "ce"),
+        claims_instead=frozenset(target.id for target in load_targets("sparling").of("sparling/fig10")),
+        draw=figures_evaluations.errors_by_seed,
+        derive=cells.by_run,
+    ),
+    _of_sparling(
+        id="sparling/table1",
+        title="Table 1: L1 penalty on DigitCircle",
+        selects={"method": ("l1", "sparling_mt"), "lambda": (*cells.L1_WEIGHTS, None), "steps_above": _FINAL},
+        cell=("method", "lambda"),
+        metrics=("fpe", "fne", "ce", "e2ee", "density"),
+    ),
+    _of_sparling(
+        id="sparling/kl",
+        title="KL penalty on DigitCircle (appendix K.1)",
+        selects={"method": ("kl",), "lambda": cells.KL_WEIGHTS, "steps_above": _FINAL},
+        cell=("method", "lambda"),
+        metrics=("density", "val_exact_accuracy"),
+        claims_instead=frozenset({"sparling-kl-text-min_density"}),
+    ),
+    _of_sparling(
+        id="sparling/ablation",
+        title="No batch norm and no annealing on DigitCircle (appendix K.2)",
+        selects={"method": ("no_bn_st", "no_bn_mt", "no_annealing")},
+        cell=("method", "seed", "start"),
+        metrics=("e2ee",),
+        derive=cells.ablations,
+    ),
+    _of_sparling(
+        id="sparling/fig11",
+        title="Figure 11: a threshold per channel (MT) against a single one (ST), DigitCircle",
+        selects={"domain": DOMAINS[:1], "method": cells.THRESHOLDS, "steps_above": (0,)},
+        cell=("method",),
+        metrics=("fpe", "fne", "ce", "e2ee"),
+        draw=figures_baselines.threshold_bars,
+    ),
+    _of_sparling(
+        id="sparling/table2",
+        title="Table 2: single motifs named by Sparling and by a classifier of them (DIRECT)",
+        selects={"domain": DOMAINS, "method": ("sparling_mt", "direct"), "steps_above": _FINAL},
+        cell=("domain", "split", "method"),
+        metrics=("direct_error", "error_ratio"),
+        derive=cells.direct_errors,
+    ),
+)
+"""Those without a preset yet: they join :data:`ARTEFACTS` with their presets."""

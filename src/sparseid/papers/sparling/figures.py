@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sparseid.papers.drawing import FAINT, INK, METRIC_COLOURS, legend_below, legend_line, new_figure, tidy
+from sparseid.papers.drawing import FAINT, INK, METRIC_COLOURS, legend_line, new_figure, tidy
 from sparseid.papers.names import EXPLAINED, written
 from sparseid.papers.rows import per_seed, values_of
-from sparseid.papers.sparling import pictures
+from sparseid.papers.sparling import exchanges, pictures
+from sparseid.papers.sparling.bars import bar_legend, bar_with_seeds, hollow_bar, hollow_marker, paper_label
+from sparseid.papers.sparling.cells import CUT
 from sparseid.papers.sparling.claims import DOMAINS, domain_rows
 from sparseid.papers.targets import Target, load_targets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-CUT = 0.75
-"""The published factor of one density cut (section 4)."""
 
 
 def motif_error_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
@@ -45,19 +42,16 @@ def motif_error_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) 
         for place, metric in enumerate(metrics):
             ours = per_seed(of_domain, metric, steps_above=0)
             if len(ours):
-                _bar_with_seeds(axes, place - 0.2, ours, METRIC_COLOURS[metric])
+                bar_with_seeds(axes, place - 0.2, ours, METRIC_COLOURS[metric])
             for target in targets:
                 if (target.metric, target.keys.get("domain")) == (metric, domain) and target.value is not None:
-                    _hollow_bar(axes, place + 0.2, target, METRIC_COLOURS[metric])
+                    hollow_bar(axes, place + 0.2, target, METRIC_COLOURS[metric])
         axes.set_xticks(range(len(metrics)), [written(metric) for metric in metrics])
         axes.set_xlim(-0.6, len(metrics) - 0.4)
         axes.set_title(written(domain) + ("" if len(of_domain) else " (ours: missing)"), fontsize=10, color=INK)
     grid[0, 0].set_ylabel("error, % (mean over seeds)", fontsize=9)
     grid[0, 0].set_ylim(0, 1.06 * max(axes.get_ylim()[1] for axes in grid[0]))
-    handles = [_patch(FAINT, filled=True), _patch(FAINT, filled=False)]
-    spread = load_targets("sparling").convention.interval_words
-    labels = [f"ours, scale={scale} (dots: seeds; whiskers: {spread})", _paper_label(scale)]
-    legend_below(figure, handles, labels)
+    bar_legend(figure, scale)
     return figure
 
 
@@ -94,11 +88,11 @@ def errors_against_density(rows: pd.DataFrame, targets: Sequence[Target], scale:
         line[0].set_ylabel(f"{written(domain)}{where}\nerror, %", fontsize=9)
     figure.supxlabel("density, multiples of the last one (falls to the right)", fontsize=9)
     if rows["seed"].nunique() > 1:
-        handles = [legend_line(FAINT, 0.8), legend_line(INK, 2.2), _hollow_marker()]
+        handles = [legend_line(FAINT, 0.8), legend_line(INK, 2.2), hollow_marker()]
         spread = load_targets("sparling").convention.interval_words
-        labels = [f"seeds, scale={scale}", f"their mean with {spread}", _paper_label(scale)]
+        labels = [f"seeds, scale={scale}", f"their mean with {spread}", paper_label(scale)]
     else:
-        handles, labels = [legend_line(INK, 2.2), _hollow_marker()], [f"one seed, scale={scale}", _paper_label(scale)]
+        handles, labels = [legend_line(INK, 2.2), hollow_marker()], [f"one seed, scale={scale}", paper_label(scale)]
     figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8.5, frameon=False)
     return figure
 
@@ -106,7 +100,7 @@ def errors_against_density(rows: pd.DataFrame, targets: Sequence[Target], scale:
 def run_figures(
     rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], targets: Sequence[Target], scale: str
 ) -> dict[str, Figure]:
-    """Draw the pictures of one run by file name: motifs, confusion, training, density.
+    """Draw the pictures of one run by file name: motifs, confusion, training, exchanges, density.
 
     Parameters
     ----------
@@ -120,6 +114,8 @@ def run_figures(
         The run's scale.
     """
     drawn = pictures.run_pictures(arrays)
+    if "perturbed_images" in arrays and len(arrays["perturbed_images"]):
+        drawn["exchanges"] = exchanges.exchanged_motifs(arrays)
     if len(values_of(rows, "steps_above")) > 1:
         of_figure4 = [target for target in targets if target.artefact == "sparling/fig4" and target.role == "target"]
         drawn["density"] = errors_against_density(rows, of_figure4, scale)
@@ -162,39 +158,3 @@ def _paper_points(axes: Axes, domain: str, metric: str, targets: Sequence[Target
             marker = "v" if target.op.startswith("<") else "o"  # a triangle where the paper only gives an upper bound
             x = CUT ** -int(target.keys["steps_above"])
             axes.scatter(x, target.value, s=22, marker=marker, facecolor="white", edgecolor=INK, zorder=3)
-
-
-def _bar_with_seeds(axes: Axes, x: float, values: pd.Series, colour: str) -> None:
-    summary = load_targets("sparling").convention.summarise_values(values)
-    axes.bar(x, summary.centre, width=0.36, color=colour, alpha=0.75)
-    if summary.n > 1:
-        axes.vlines(x, summary.low, summary.high, color=INK, linewidth=1.4, zorder=4)
-    offsets = np.linspace(-0.1, 0.1, len(values)) if len(values) > 1 else np.zeros(1)
-    axes.scatter(x + offsets, values, s=13, color="white", edgecolor=INK, linewidth=0.7, zorder=5)
-
-
-def _hollow_bar(axes: Axes, x: float, target: Target, colour: str) -> None:
-    value = target.value or 0.0
-    axes.bar(x, value, width=0.36, facecolor="white", edgecolor=colour, linewidth=1.3, hatch="////", alpha=0.75)
-    if target.interval:
-        axes.vlines(x, *target.interval, color=INK, linewidth=1.4, zorder=4)
-    axes.annotate(
-        f"{value:.3g}", (x, max(value, *(target.interval or (0.0,)))),
-        xytext=(0, 3), textcoords="offset points", ha="center", fontsize=7.5, color=FAINT,
-    )  # fmt: skip
-
-
-def _paper_label(scale: str) -> str:
-    return "paper" if scale == "paper" else "paper (other scale)"
-
-
-def _patch(colour: str, filled: bool) -> Patch:
-    from matplotlib.patches import Patch
-
-    return Patch(facecolor=colour if filled else "white", edgecolor=colour, hatch=None if filled else "////")
-
-
-def _hollow_marker() -> Line2D:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], linestyle="", marker="o", markersize=4.5, markerfacecolor="white", markeredgecolor=INK)

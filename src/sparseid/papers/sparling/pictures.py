@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparseid.metrics.confusion import arrange_confusion
+from sparseid.metrics.confusion import arrange_confusion, join_channels
 from sparseid.papers.drawing import FAINT, INK, METRIC_COLOURS, channel_colour, new_figure, tidy
+from sparseid.papers.names import written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -198,10 +199,20 @@ def confusion_matrix(confusion: NDArray[np.integer], kind_names: Sequence[str]) 
     kind_names
         The K kinds.
     """
+    n_rows, n_columns = len(confusion), min(confusion.shape[1], len(confusion) + 1)
+    figure, grid = new_figure(max(4.8, 1.6 + 0.48 * n_columns), max(2.4, 1.1 + 0.42 * n_rows))  # room for words
+    draw_confusion(grid[0, 0], confusion, kind_names)
+    grid[0, 0].set_title("Activations of each motif, % of its row", fontsize=10, color=INK)
+    return figure
+
+
+def draw_confusion(axes: Axes, confusion: NDArray[np.integer], kind_names: Sequence[str]) -> None:
+    """Draw a confusion matrix as :func:`confusion_matrix` does; of more channels than kinds those of one together."""
+    channels: list[tuple[int, ...]] = [(channel,) for channel in range(confusion.shape[1] - 1)]
+    if len(channels) > len(kind_names):
+        confusion, channels = join_channels(confusion)
     plot = arrange_confusion(confusion)
     n_rows, n_columns = plot.shares.shape
-    figure, grid = new_figure(max(4.8, 1.6 + 0.48 * n_columns), max(2.4, 1.1 + 0.42 * n_rows))  # room for words
-    axes = grid[0, 0]
     axes.imshow(plot.shares, cmap="Blues", vmin=0, vmax=1.15, aspect="auto")
     for row in range(n_rows):
         for column in range(n_columns):
@@ -212,17 +223,17 @@ def confusion_matrix(confusion: NDArray[np.integer], kind_names: Sequence[str]) 
                 axes.text(column, row, text, ha="center", va="center", fontsize=7.5, color=colour)
     axes.axhline(n_rows - 1.5, color=INK, linewidth=1)
     axes.axvline(n_columns - 1.5, color=INK, linewidth=1)
-    names = [*kind_names, "no motif"]
+    names = [*map(written, kind_names), "no motif"]
     axes.set_yticks(
         range(n_rows), [f"{name}  ({100 * share:.1f} %)" for name, share in zip(names, plot.row_shares, strict=True)]
     )
-    axes.set_xticks(range(n_columns), [f"#{channel}" for channel in plot.channels[:-1]] + ["missed"])
+    fired = ["/".join(f"#{channel}" for channel in channels[column]) for column in plot.channels[:-1]]
+    together = any(len(of_kind) > 1 for of_kind in channels)
+    axes.set_xticks(range(n_columns), [*fired, "missed"], rotation=90 if together else 0)
     axes.tick_params(length=0, labelsize=8)
     axes.spines[:].set_visible(False)
     axes.set_ylabel("true motif (share of all pairs)", fontsize=9)
     axes.set_xlabel("channel that fired, ordered by its motif", fontsize=9)
-    axes.set_title("Activations of each motif, % of its row", fontsize=10, color=INK)
-    return figure
 
 
 def density_trace(trace: NDArray[np.floating]) -> Figure:

@@ -1,0 +1,152 @@
+"""Rows of Sparling's tables and figures: how cells are named, and what is computed before they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+
+from sparseid.measurements import Key
+from sparseid.papers.rows import per_seed, select
+from sparseid.papers.sparling.claims import DOMAINS, REPORTED_SPLIT
+from sparseid.papers.targets import load_targets
+
+END_TO_END = ("sparling_mt", "non_sparse", "retrained")
+"""Methods of figure 5."""
+THRESHOLDS = ("sparling_mt", "sparling_st")
+"""Methods of figures 9 and 11: a threshold per channel, or one."""
+L1_WEIGHTS = (0.1, 1.0, 2.0, 5.0, 10.0)
+KL_WEIGHTS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0)
+STARTS = ("final", "penultimate")
+"""Densities at which runs without annealing start."""
+BINS = (2, 4, 8, 16)
+DENSITIES_BINNED = range(5)
+"""Cuts above the final density that figure 9 shows."""
+CUT = 0.75
+"""The published factor of one density cut (section 4), at every scale."""
+DIRECT_TESTS: tuple[dict[str, Key], ...] = (
+    {"domain": "digitcircle"},
+    {"domain": "latex_ocr"},
+    {"domain": "latex_ocr", "split": "without_plus_parens"},
+    {"domain": "audiomnist", "split": "train_speakers"},
+    {"domain": "audiomnist", "split": "test_speakers"},
+)
+"""Rows of table 2."""
+
+
+def values(rows: pd.DataFrame, metric: str, **keys: Key | None) -> pd.Series:
+    """Return a metric by seed, at the final density unless `steps_above` says otherwise.
+
+    Parameters
+    ----------
+    rows
+        A rows DataFrame; the newest row of each cell and seed only.
+    metric
+        Name of the metric.
+    **keys
+        Keys that the cell must carry; None is a key that it must not carry. Of audio the split that the paper reports
+        is taken where rows have splits and `split` is not asked for.
+    """
+    split: dict[str, tuple[Key | None, ...]] = {}
+    if "split" not in keys:
+        split = {name: (*of, None) for name, of in REPORTED_SPLIT.get(str(keys.get("domain")), {}).items()}
+    wanted: dict[str, tuple[Key | None, ...]] = {"steps_above": (0, None), **{name: (of,) for name, of in keys.items()}}
+    return per_seed(select(rows[rows["metric"] == metric], wanted | split), metric)
+
+
+def end_to_end(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return figure 5's rows: those at the final density, and Non-Sparse of the domains that have no runs of it.
+
+    On LaTeX-OCR and audio Non-Sparse is, as published, the main run at the end of its first density.
+    """
+    rows = rows[rows["metric"] == "e2ee"]
+    final = select(rows, {"steps_above": (0, None)})
+    own = {keys["domain"] for keys in final["keys"] if keys["method"] == "non_sparse"}
+    first: dict[str, int] = {}
+    without = [name for name in DOMAINS[1:] if name not in own]
+    annealed = select(rows, {"domain": without, "method": ("sparling_mt",)})
+    for run, keys in zip(annealed["run"], annealed["keys"], strict=True):
+        first[run] = max(first.get(run, 0), int(keys.get("steps_above", 0)))
+    dense = [
+        bool(first[run]) and keys.get("steps_above") == first[run]
+        for run, keys in zip(annealed["run"], annealed["keys"], strict=True)
+    ]
+    named = annealed[pd.Series(dense, index=annealed.index, dtype=bool)]
+    named = _keyed(named, ({**keys, "method": "non_sparse", "steps_above": 0} for keys in named["keys"]))
+    return pd.concat([final, named], ignore_index=True) if len(named) else final
+
+
+def reached_last_density(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of runs whose last density is the last of all; other runs stopped on the way to it."""
+    ratio = rows[rows["metric"] == "density_over_minimum"]
+    at_end = select(ratio, {"steps_above": (0, None)})
+    stopped = set(at_end.loc[at_end["value"].astype(float) * CUT >= 1, "run"])
+    return rows[~rows["run"].isin(stopped)]
+
+
+def ablations(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the runs without batch norm or annealing, as the paper prints them.
+
+    Without batch norm a row per seed, of runs that reached the last density, and the best of them (seed: best).
+    """
+    reached = reached_last_density(rows)
+    at_end = select(rows[(rows["metric"] == "e2ee") & rows["value"].notna()], {"steps_above": (0, None)})
+    parts = [select(at_end, {"method": ("no_annealing",)})]
+    for method in ("no_bn_mt", "no_bn_st"):
+        per_run = select(at_end[at_end["run"].isin(reached["run"])], {"method": (method,)})
+        seeds = zip(per_run["keys"], per_run["seed"], strict=True)
+        per_run = _keyed(per_run, ({**keys, "seed": int(seed)} for keys, seed in seeds))
+        best = per_run.sort_values("value", kind="stable").head(1)
+        parts += [per_run, _keyed(best, ({**keys, "seed": "best"} for keys in best["keys"]))]
+    filled = [part for part in parts if len(part)]
+    return pd.concat(filled, ignore_index=True) if filled else at_end[:0]
+
+
+def by_run(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return figure 10's rows, a point per seed: ``run`` is the seed's number."""
+    return _keyed(rows, ({**keys, "run": int(seed)} for keys, seed in zip(rows["keys"], rows["seed"], strict=True)))
+
+
+def kinds(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return figure 8's rows: of the pairs of kinds that are mistaken for each other only those that the paper prints.
+
+    A run lists no pair that it hardly mistakes (``methods.sparling.kinds``): a printed one counts as 0 then.
+    """
+    others = rows["metric"] == "other_channel_share"
+    printed = [
+        target.keys for target in load_targets("sparling").of("sparling/fig8") if target.metric == "other_channel_share"
+    ]
+    parts = [rows[~others]]
+    for pair in printed:
+        listed = select(rows[others], {name: (value,) for name, value in pair.items()})
+        of_kind = rows[(rows["metric"] == "diagonal_share") & ~rows["run"].isin(listed["run"])]
+        never = select(of_kind, {"domain": (pair["domain"],), "symbol": (pair["symbol"],)})
+        never = never.assign(metric="other_channel_share", value=0.0)
+        never = _keyed(never, ({**keys, "to": pair["to"]} for keys in never["keys"]))
+        parts += [listed, never]
+    return pd.concat([part for part in parts if len(part)] or [rows], ignore_index=True)
+
+
+def direct_errors(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return table 2's rows, with those of ``error_ratio``: the mean of DIRECT over that of Sparling."""
+    rows = rows[rows["metric"] == "direct_error"]
+    ratios = []
+    for test in DIRECT_TESTS:
+        direct, sparling = (_of_test(rows, method, test) for method in ("direct", "sparling_mt"))
+        if len(direct) and len(sparling) and sparling["value"].mean() > 0:
+            ratio = float(direct["value"].mean() / sparling["value"].mean())
+            newest = direct.tail(1).assign(metric="error_ratio", value=ratio, unit="ratio", seed=-1)
+            ratios.append(_keyed(newest, [test]))
+    return pd.concat([rows, *ratios], ignore_index=True) if ratios else rows
+
+
+def _of_test(rows: pd.DataFrame, method: str, test: Mapping[str, Key]) -> pd.DataFrame:
+    """Return the measured rows of a method in one row of table 2."""
+    exactly = {"domain": (test["domain"],), "split": (test.get("split"),), "method": (method,)}
+    chosen = select(rows, exactly)
+    return chosen[chosen["value"].notna()]
+
+
+def _keyed(rows: pd.DataFrame, keys: Iterable[Mapping[str, Key]]) -> pd.DataFrame:
+    """Return the rows with other keys."""
+    return rows.assign(keys=pd.Series([dict(of_row) for of_row in keys], index=rows.index, dtype=object))
