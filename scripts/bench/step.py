@@ -16,6 +16,7 @@ from sparseid.config.compose import compose
 from sparseid.data.digit_circle.datamodule import DigitCircleData
 from sparseid.methods.sparling.losses import sequence_cross_entropy, teacher_forcing
 from sparseid.methods.sparling.module import SparlingModule
+from sparseid.methods.sparling.sparse_layer import SparseLayer
 
 PARTS = ("generator", "encoder", "sparse layer", "decoder and loss", "backward", "optimiser", "validation", "rest")
 
@@ -46,6 +47,7 @@ def measure(scale: str, density: float, steps: int, device: torch.device) -> tup
     cfg = compose(["experiment=digitcircle", f"scale={scale}"])
     data = DigitCircleData.from_config(cfg)
     module = SparlingModule.from_config(cfg, data).to(device).train()
+    assert isinstance(module.sparse, SparseLayer)
     module.sparse.density = density
     adam: Any = module.configure_optimizers()["optimizer"]
     clock = Clock(device)

@@ -78,7 +78,7 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
     tabled = isinstance(cfg.data, MovielensConfig | PeerreadConfig)  # columns of one table
     keys: dict[str, str | int | float] = {"dataset" if tabled else "domain": cfg.data.name.replace("_", "")}
     if isinstance(cfg.method, SparlingConfig):
-        keys["method"] = "sparling_st" if cfg.method.sparse.thresholds == "single" else "sparling_mt"
+        keys |= _sparling_keys(cfg.method)
     elif isinstance(cfg.method, TBRConfig):
         joint = cfg.method.estimator == "joint"
         keys["method"] = cfg.method.variant if joint else f"{cfg.method.variant}_{cfg.method.estimator}"
@@ -113,6 +113,21 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
     else:
         keys |= _feature_matrix_keys(cfg.data)
     return keys
+
+
+def _sparling_keys(method: SparlingConfig) -> dict[str, str | int | float]:
+    """Return the name of the variant or baseline as Sparling's tables have it, with what they vary in it."""
+    sparse, schedule = method.sparse, method.schedule
+    thresholds = "st" if sparse.thresholds == "single" else "mt"
+    if method.training != "sparling":
+        return {"method": method.training}
+    if sparse.kind != "threshold":
+        return {"method": sparse.kind, "lambda": sparse.penalty_weight}
+    if not schedule.target_fall_per_sample:
+        return {"method": "non_sparse"}
+    if schedule.start_density * schedule.cut_factor**2 < schedule.min_density:  # begun at the last density or one above
+        return {"method": "no_annealing", "start_density": schedule.start_density}
+    return {"method": f"{'no_bn' if sparse.batch_norm == 'none' else 'sparling'}_{thresholds}"}
 
 
 def _sparse_vae_keys(method: SparseVAEConfig, on_cells: bool) -> dict[str, str | int | float]:

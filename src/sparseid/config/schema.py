@@ -99,8 +99,13 @@ class EncoderConfig:
 
 @dataclass
 class SparseLayerConfig:
-    """The spatial sparsity layer ReLU(z - t)."""
+    """The layer between encoder and decoder: batch norm, then what keeps the motif map sparse."""
 
+    kind: str = "threshold"
+    """threshold: ReLU(z - t), t a moving quantile (the method). Baselines that are made sparse by a penalty instead: l1
+    (ReLU, mean absolute activation) and kl (sigmoid, divergence of the mean activation from the last density)."""
+    penalty_weight: float = 0.0
+    """Lambda: weight of the penalty of l1 or kl beside the cross-entropy."""
     thresholds: str = "per_channel"
     """per_channel (multiple thresholds, MT) or single (ST)."""
     batch_norm: str = "affine"
@@ -136,11 +141,12 @@ class DensityScheduleConfig:
     """Adaptive density (Algorithm 1): cut the density when validation accuracy exceeds a slowly falling target."""
 
     start_density: float = MISSING
+    """At most one cut above the last density there is no annealing to speak of, and the run is named so."""
     min_density: float = MISSING
     """The run is finished once the density would fall below this."""
     cut_factor: float = MISSING
     target_fall_per_sample: float = MISSING
-    """Fall of the accuracy target per training sample."""
+    """Fall of the accuracy target per training sample; 0 never cuts: the dense baseline (Non-Sparse)."""
     min_target: float = 0.0
     """The accuracy target does not fall below this: a density is passed only with an accuracy above it."""
     check_every: int = MISSING
@@ -177,6 +183,22 @@ class EvaluationConfig:
     """Longest greedy decode, tokens."""
     channel_map: str = "one_to_one"
     """Which kinds channels stand for in CE: one_to_one (DigitCircle) or many_to_one (LaTeX-OCR, audio)."""
+    perturbed_items: int = 0
+    """Test items, decoded rightly, in which a motif is exchanged at the final density (section 5.2); 0 does not."""
+    binned_items: int = 0
+    """Test items whose activations are binned at each of the five lowest densities (appendix I); 0 does not."""
+    single_items: int = 0
+    """Single motifs to name at the final density (Table 2); 0 does not."""
+
+
+@dataclass
+class RetrainedConfig:
+    """The Sparling run that training=retrained starts from: the one with otherwise the same settings and seed."""
+
+    source_samples: int = 0
+    """trainer.max_samples of that run; 0 is the same as here."""
+    steps_above: int = 0
+    """Cuts above the last density at which its weights are taken; the nearest higher one if it was not reached."""
 
 
 @dataclass
@@ -184,6 +206,10 @@ class SparlingConfig:
     """Sparling: motifs through extreme activation sparsity."""
 
     name: str = "sparling"
+    training: str = "sparling"
+    """sparling: the whole, end to end (baselines in sparse and schedule, too). retrained: the decoder trained on, on
+    the dense outputs of a Sparling run's encoder. direct: the encoder alone, on images of single motifs."""
+    retrained: RetrainedConfig = field(default_factory=RetrainedConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     sparse: SparseLayerConfig = field(default_factory=SparseLayerConfig)
     decoder: DecoderConfig = field(default_factory=DecoderConfig)

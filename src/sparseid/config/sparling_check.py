@@ -23,9 +23,11 @@ def sparling_problems(run: RunConfig) -> Iterator[Problem]:
         text = "method.encoder.stem_kernel must be odd: an even kernel has no centre pixel"
         yield Problem(("method.encoder.stem_kernel",), text)
 
+    yield from one_of(method, "method.", training=("sparling", "retrained", "direct"))
     yield from one_of(
         sparse, "method.sparse.", thresholds=("per_channel", "single"), batch_norm=("affine", "plain", "none")
     )
+    yield from _variant(run)
     yield from between(sparse, "method.sparse.", 0, 1, "momentum")
     yield from between(sparse, "method.sparse.", 0, math.inf, "accumulate_motifs")
 
@@ -50,6 +52,8 @@ def sparling_problems(run: RunConfig) -> Iterator[Problem]:
         yield Problem(("method.optimizer.betas",), "method.optimizer.betas must be two numbers in [0, 1)")
     yield from between(method.optimizer, "method.optimizer.", 0, math.inf, "lr", "warmup_steps", "clip_norm")
     yield from between(method.evaluation, "method.evaluation.", 1, math.inf, "items", "curve_items", "decode_steps")
+    further = ("perturbed_items", "binned_items", "single_items")
+    yield from between(method.evaluation, "method.evaluation.", 0, math.inf, *further)
     yield from one_of(method.evaluation, "method.evaluation.", channel_map=("one_to_one", "many_to_one"))
     if method.evaluation.decode_steps <= getattr(run.data, "max_digits", 0):
         keys = ("method.evaluation.decode_steps", "data.max_digits")
@@ -57,6 +61,29 @@ def sparling_problems(run: RunConfig) -> Iterator[Problem]:
             keys, "the longest label and its end token do not fit into method.evaluation.decode_steps tokens: raise it"
         )
     yield from _density_schedule(run, schedule.start_density, schedule.min_density)
+
+
+def _variant(run: RunConfig) -> Iterator[Problem]:
+    """Yield what settings of a baseline cannot be together."""
+    method = run.method
+    sparse, retrained = method.sparse, method.retrained
+    yield from one_of(sparse, "method.sparse.", kind=("threshold", "l1", "kl"))
+    yield from between(sparse, "method.sparse.", 0, math.inf, "penalty_weight")
+    yield from between(retrained, "method.retrained.", 0, math.inf, "source_samples", "steps_above")
+    if sparse.kind == "threshold" and sparse.penalty_weight:
+        text = (
+            "a threshold needs no penalty: leave method.sparse.penalty_weight 0, or write method.sparse.kind=l1 or kl"
+        )
+        yield Problem(("method.sparse.penalty_weight", "method.sparse.kind"), text)
+    if sparse.kind != "threshold" and method.training != "sparling":
+        text = f"method.training={method.training} has no sparse layer: leave method.sparse.kind=threshold"
+        yield Problem(("method.sparse.kind", "method.training"), text)
+    if method.training != "retrained" and (retrained.source_samples or retrained.steps_above):
+        text = "method.retrained says where method.training=retrained starts from: write that, or leave it 0"
+        yield Problem(("method.retrained.source_samples", "method.retrained.steps_above", "method.training"), text)
+    if method.training == "retrained" and not method.schedule.target_fall_per_sample:
+        text = "the run to start from would never cut its density: make method.schedule.target_fall_per_sample positive"
+        yield Problem(("method.schedule.target_fall_per_sample", "method.training"), text)
 
 
 def _map(run: RunConfig) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,7 @@ import torch
 from pytorch_lightning import LightningDataModule
 
 from sparseid.data.batch import MotifBatch
+from sparseid.data.single_motifs import SingleMotifTest
 from sparseid.data.stream import BatchStream
 from sparseid.streams import FIXED, Streams
 
@@ -43,7 +45,16 @@ class MotifData(LightningDataModule):
         Training items drawn at once, where drawing many is faster per item than drawing a batch.
     chunk
         Items per batch of the fixed sets; item i of a set is the same whatever the size of the set.
+
+    Attributes
+    ----------
+    single_motifs
+        Set by a method that learns to name single motifs: those are then trained on and validated with.
+    single_motif_tests
+        What is measured of naming single motifs.
     """
+
+    single_motif_tests: tuple[SingleMotifTest, ...] = (SingleMotifTest({}, "test"),)
 
     def __init__(
         self,
@@ -63,6 +74,7 @@ class MotifData(LightningDataModule):
         self.check_items = check_items
         self.block, self.chunk = block, chunk
         self.test_items = 0
+        self.single_motifs = False
         self._blocks: dict[int, MotifBatch] = {}
 
     def draw(self, items: int, rng: np.random.Generator) -> MotifBatch:
@@ -73,17 +85,43 @@ class MotifData(LightningDataModule):
         """Draw items for tests; as for training unless a data set says otherwise."""
         return self.draw(items, rng)
 
+    def draw_single(self, name: str, items: int, rng: np.random.Generator) -> MotifBatch:
+        """Draw items that hold one motif each; their label is its kind and nothing else.
+
+        `name` is ``training``, ``validation`` or the set of one of `single_motif_tests`.
+        """
+        raise NotImplementedError
+
+    @property
+    def exchangeable(self) -> dict[int, int]:
+        """The token of each kind of motif that may take another's place."""
+        return {}
+
+    def exchanged(self, label: list[int], old: int, new: int) -> list[int] | None:
+        """Return a label with the token `new` wherever `old` was; None if no item may have it there."""
+        return [new if token == old else token for token in label]
+
     def train_dataloader(self) -> BatchStream[MotifBatch]:
         """Return the training stream, from the trainer's next step on."""
         return BatchStream(self.training_batch, lambda: self._trainer().global_step, self.batches_per_check)
 
     def val_dataloader(self) -> FixedSet:
         """Return the first `check_items` validation items."""
-        return FixedSet(self.draw, f"{self.name}/validation", self.check_items, self.chunk)
+        chosen = self.single_motif_set if self.single_motifs else self.fixed_set
+        return chosen("validation", self.check_items)
 
     def test_dataloader(self) -> FixedSet:
         """Return the first `test_items` test items; the run sets `test_items` before each evaluation."""
-        return FixedSet(self.draw_test, f"{self.name}/test", self.test_items, self.chunk)
+        return self.fixed_set("test", self.test_items)
+
+    def fixed_set(self, name: str, items: int) -> FixedSet:
+        """Return the first items of a set that is the same for every seed: validation, or one that is drawn as tests are."""
+        draw = self.draw if name == "validation" else self.draw_test
+        return FixedSet(draw, f"{self.name}/{name}", items, self.chunk)
+
+    def single_motif_set(self, name: str, items: int) -> FixedSet:
+        """Return the first items of a set of single motifs (`draw_single`) that is the same for every seed."""
+        return FixedSet(partial(self.draw_single, name), f"{self.name}/single/{name}", items, self.chunk)
 
     def training_batch(self, index: int) -> MotifBatch:
         """Return training batch `index`; under several processes, this process's share of it."""
@@ -101,7 +139,8 @@ class MotifData(LightningDataModule):
         """Return block `number` of the training stream; the last two are kept, since a batch may lie across both."""
         if number not in self._blocks:
             self._blocks = dict(list(self._blocks.items())[-1:])
-            self._blocks[number] = self.draw(self.block, self.streams.numpy("batches", number))
+            draw = partial(self.draw_single, "training") if self.single_motifs else self.draw
+            self._blocks[number] = draw(self.block, self.streams.numpy("batches", number))
         return self._blocks[number]
 
     def _trainer(self):  # type: ignore[no-untyped-def]

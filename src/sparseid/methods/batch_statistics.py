@@ -24,6 +24,11 @@ def share_of_mean(mean: Tensor, count: Tensor) -> Tensor:
     return mean * (count.to(mean.dtype) * processes() / total)
 
 
+def mean_over_processes(mean: Tensor) -> Tensor:
+    """Return the mean of what equal shares have as their means; its gradient reaches the shares of all processes."""
+    return mean if processes() == 1 else _SumOverProcesses.apply(mean) / processes()
+
+
 class _SumOverProcesses(torch.autograd.Function):
     """The sum over processes, whose gradient is the sum of theirs."""
 

@@ -43,6 +43,8 @@ class Method(Protocol):
     """Set during a validation: the name under which the run keeps the present weights; None if it should not."""
     progress_note: str
     """What the progress line says beside the loss."""
+    evaluation: Evaluation | None
+    """The test under way; set by the run before each one."""
     measurements: list[Measurement]
     """Set by the test hooks: the results of the last test."""
     arrays: dict[str, np.ndarray]
@@ -75,7 +77,7 @@ def _motif_data(place: str) -> Callable[[RunConfig], pl.LightningDataModule]:
 
 
 def _method(place: str) -> Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]:
-    """Return what builds a method, written ``folder.file:Class`` below ``sparseid.methods``."""
+    """Return what builds a method, written ``folder.file:Class`` below ``sparseid.methods`` (or the file alone)."""
 
     def build(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
         made: pl.LightningModule = resolve_name(f"sparseid.methods.{place}").from_config(cfg, data)
@@ -101,7 +103,7 @@ DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {
 METHODS: dict[str, Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]] = {
     "ddl": _method("ddl.module:DDLModule"),
     "regcl": _method("regcl.module:RegCLModule"),
-    "sparling": _method("sparling.module:SparlingModule"),
+    "sparling": _method("sparling.variants"),
     "sparse_vae": _method("sparse_vae.module:SparseVAEModule"),
     "tbr": _method("tbr.module:TBRModule"),
 }

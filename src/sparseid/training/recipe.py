@@ -15,7 +15,7 @@ from sparseid.config.schema import RunConfig
 from sparseid.files import replace_file, write_json
 from sparseid.measurements import Evaluation
 from sparseid.streams import Streams
-from sparseid.training import environment
+from sparseid.training import environment, needed
 from sparseid.training.build import Data, Method, build_data, build_module, build_tester, build_trainer
 from sparseid.training.checkpoints import load, usable_checkpoint
 from sparseid.training.preemption import Preemption
@@ -49,6 +49,8 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
     seed_everything(streams.integer("init"))
     data = build_data(cfg)
     module = build_module(cfg, data)
+    if checkpoint is None:
+        needed.start(cfg, module, (lambda line: None) if helper else folder.say)
     trainer = build_trainer(cfg, folder, preemption)
     if not helper:
         made_with = record_start(cfg, folder, trainer, checkpoint, getattr(data, "files", {}))
@@ -110,6 +112,7 @@ def record_start(
 
 def test(trainer: pl.Trainer, module: pl.LightningModule, data: pl.LightningDataModule, evaluation: Evaluation) -> None:
     """Test the weights of one evaluation; the module's ``measurements`` are then those of this test."""
+    cast(Method, module).evaluation = evaluation
     module.load_state_dict(load(evaluation.checkpoint)["state_dict"], strict=True)
     cast(Data, data).test_items = evaluation.items
     trainer.test(module, datamodule=data, verbose=False)

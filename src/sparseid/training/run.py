@@ -16,6 +16,7 @@ from pathlib import Path
 from sparseid.config.identity import run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.errors import InputError
+from sparseid.training import needed
 from sparseid.training.errors import RunDiverged, RunError, RunPreempted, disk_full
 from sparseid.training.preemption import GO_ON, Preemption, slurm_job
 from sparseid.training.processes import end_with_parent, helper_process, leave_helpers_error
@@ -74,6 +75,8 @@ def execute(cfg: RunConfig) -> Path:
 
 def make(cfg: RunConfig, folder: RunFolder) -> None:
     """Train, test and write the rows of a run that is not done."""
+    if not any(folder.checkpoints.glob("*.ckpt")):  # what has begun has all it needs
+        needed.require(cfg)
     folder.open(cfg)
     preemption = Preemption(cfg.trainer.stop_before_s)
     with preemption.listening(), outcome(folder):

@@ -88,3 +88,28 @@ def test_processes_share_a_batch(processes, monkeypatch):
         module.trainer = type("Trainer", (), {"global_rank": rank, "world_size": processes})()
         parts.append(module.training_batch(3).inputs)
     assert torch.equal(torch.stack(parts, dim=1).flatten(0, 1), whole.inputs)
+
+
+def test_single_digits_are_centred_and_labelled_with_themselves():
+    module = data()
+    whole = module.training_batch(0)
+    module = data()
+    module.single_motifs = True
+    batch = module.training_batch(0)
+    assert batch.inputs.shape == (8, 1, 32, 32)
+    assert batch.labels.shape == (8, 1)
+    assert not torch.equal(batch.labels[:, 0], whole.labels[:, 0])
+    assert torch.equal(batch.labels[:, 0], batch.sites[:, 1])
+    assert batch.sites[:, 0].tolist() == list(range(8))
+    middles = (batch.sites[:, 2::2] + batch.sites[:, 3::2]) / 2
+    assert (middles - 16).abs().max() <= 0.5
+    assert len(module.val_dataloader()) == 1
+    assert same(next(iter(module.val_dataloader())), next(iter(module.single_motif_set("validation", 100))))
+
+
+def test_exchanged_labels_begin_with_their_smallest_digit_and_repeat_none():
+    module = data()
+    assert module.exchanged([1, 5, 3], 1, 9) == [3, 9, 5]
+    assert module.exchanged([1, 5, 3], 5, 0) == [0, 3, 1]
+    assert module.exchanged([1, 5, 3], 1, 3) is None
+    assert module.exchangeable == {digit: digit for digit in range(10)}

@@ -8,11 +8,15 @@ import numpy as np
 import torch
 
 from sparseid.data.batch import MotifBatch
-from sparseid.data.digit_circle.generator import DigitCircle, distribution
+from sparseid.data.digit_circle.generator import DigitCircle, boxes_around, canonical_rotation, distribution
 from sparseid.data.motifs import MotifData, checks
 
 if TYPE_CHECKING:
     from sparseid.config.schema import RunConfig
+
+
+SINGLE_SIDE = 32
+"""Side of the images of a single digit, pixels (authors' code)."""
 
 
 class DigitCircleData(MotifData):
@@ -79,3 +83,25 @@ class DigitCircleData(MotifData):
             torch.from_numpy(scenes.labels),
             torch.from_numpy(scenes.sites),
         )
+
+    def draw_single(self, name: str, items: int, rng: np.random.Generator) -> MotifBatch:
+        """Draw a batch of images of one centred digit each."""
+        pixels, digits = self.distribution.draw_single(items, SINGLE_SIDE, rng)
+        boxes = boxes_around(np.full((items, 2), SINGLE_SIDE // 2), self.distribution.glyphs.shapes[digits])
+        return MotifBatch(
+            torch.from_numpy(pixels[:, None].astype(np.float32)),
+            torch.from_numpy(digits[:, None]),
+            torch.from_numpy(np.column_stack([np.arange(items), digits, boxes])),
+        )
+
+    @property
+    def exchangeable(self) -> dict[int, int]:
+        """The token of each digit: any may take another's place."""
+        return {digit: digit for digit in range(self.kinds)}
+
+    def exchanged(self, label: list[int], old: int, new: int) -> list[int] | None:
+        """Return a label with digit `new` in the place of `old`, from its smallest on; None if it has `new` already."""
+        if new in label:
+            return None
+        digits = np.array([[new if digit == old else digit for digit in label]])
+        return canonical_rotation(digits)[0].tolist()

@@ -1,10 +1,14 @@
-"""Sequence loss, and the sequences that go in and out of the decoder."""
+"""Sequence loss, the sequences that go in and out of the decoder, and the penalties of baselines."""
 
 from __future__ import annotations
+
+import math
 
 import torch
 from torch import Tensor
 from torch.nn import functional
+
+from sparseid.methods.batch_statistics import mean_over_processes
 
 IGNORED = -100
 """Target of positions behind a label's end."""
@@ -56,3 +60,24 @@ def exactly_right(logits: Tensor, targets: Tensor) -> Tensor:
     the same prefix. So exact-match accuracy costs one pass and no decoding loop.
     """
     return ((logits.argmax(-1) == targets) | (targets == IGNORED)).all(1)
+
+
+def l1_penalty(motifs: Tensor) -> Tensor:
+    """Mean absolute activation over all entries of motif maps (N, C, *spatial) (Sparling, appendix K.1)."""
+    return motifs.abs().mean()
+
+
+def kl_penalty(shares: Tensor, density: float) -> Tensor:
+    r"""Divergence of the mean activation from a density, nats (Sparling, appendix K.1).
+
+    .. math:: \mathrm{KL}(p \| \hat p) = p \ln \frac{p}{\hat p} + (1 - p) \ln \frac{1 - p}{1 - \hat p}
+
+    Parameters
+    ----------
+    shares
+        (N, C, *spatial) activations in (0, 1); p-hat is their mean over everything, of all processes.
+    density
+        p.
+    """
+    active = mean_over_processes(shares.mean())
+    return density * (math.log(density) - active.log()) + (1 - density) * (math.log(1 - density) - torch.log1p(-active))

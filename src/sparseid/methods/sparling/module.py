@@ -8,24 +8,33 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import torch
 from pytorch_lightning import Callback, LightningModule
-from torch import Tensor
+from torch import Tensor, nn
 
 from sparseid.data.batch import MotifBatch
 from sparseid.measurements import Evaluation, Measurement
 from sparseid.methods.batch_statistics import share_of_mean
+from sparseid.methods.sparling.binned import BINS
 from sparseid.methods.sparling.callbacks import AdaptiveDensity
+from sparseid.methods.sparling.evaluation import DecodedLabels, MatchedMotifs, example_arrays
+from sparseid.methods.sparling.further import BINNED_DENSITIES, binned_labels, further_measurements
 from sparseid.methods.sparling.losses import IGNORED, exactly_right, sequence_cross_entropy, teacher_forcing
-from sparseid.methods.sparling.networks import Domain, build_decoder, build_encoder, build_sparse, motif_channels
-from sparseid.methods.sparling.schedule import DensitySchedule, density_grid
-from sparseid.metrics.edit_distance import cut_at_end, edit_distances, exact_match, without_padding
-from sparseid.metrics.motifs import ChannelMap, MotifCounts, boxes_in_cells, channel_symbols, motif_errors
+from sparseid.methods.sparling.networks import (
+    Domain,
+    build_decoder,
+    build_encoder,
+    build_schedule,
+    build_sparse,
+    densities,
+    motif_channels,
+)
+from sparseid.methods.sparling.optimiser import adam, clip
+from sparseid.methods.sparling.penalised_layer import PenalisedLayer
+from sparseid.methods.sparling.sparse_layer import SparseLayer
+from sparseid.metrics.motifs import ChannelMap
 from sparseid.streams import Streams
 
 if TYPE_CHECKING:
     from sparseid.config.schema import OptimizerConfig, RunConfig, SparlingConfig
-
-EXAMPLES = 12
-"""Test items kept for pictures."""
 
 
 class SparlingModule(LightningModule):
@@ -67,24 +76,14 @@ class SparlingModule(LightningModule):
         self.domain = domain
         self.channels = motif_channels(method, domain)
         self.optimizer_config: OptimizerConfig = method.optimizer
-        self.schedule_config = schedule = method.schedule
         self.evaluation_config = method.evaluation
+        self.most_densities = len(densities(method)) if method.sparse.kind == "threshold" else 1
         self.evaluation: Evaluation | None = None
         self.encoder = build_encoder(method, domain)
-        self.sparse = build_sparse(method, domain)
+        self.sparse: nn.Module = build_sparse(method, domain)
         self.decoder = build_decoder(method, domain)
-        self.adaptive_density = AdaptiveDensity(
-            DensitySchedule(
-                schedule.start_density,
-                schedule.min_density,
-                schedule.cut_factor,
-                schedule.target_fall_per_sample,
-                min_target=schedule.min_target,
-                restart_after=schedule.restart_after,
-                restart_below=schedule.restart_below,
-            )
-        )
-        self._fresh = lambda: SparlingModule(method, domain, batch_size, seed)
+        self.adaptive_density = AdaptiveDensity(build_schedule(method))
+        self._fresh = lambda: type(self)(method, domain, batch_size, seed)
         self.milestone: str | None = None
         self.progress_note = ""
         self.measurements: list[Measurement] = []
@@ -107,30 +106,26 @@ class SparlingModule(LightningModule):
 
     def configure_optimizers(self) -> Any:
         """Adam with linear warm-up (published: none)."""
-        config = self.optimizer_config
-        beta1, beta2 = config.betas
-        adam = torch.optim.Adam(self.parameters(), lr=config.lr, betas=(beta1, beta2), foreach=True)
-        warmup, density = max(config.warmup_steps, 1), self.adaptive_density.schedule
-
-        def warm(step: int) -> float:
-            return min(1.0, (step - density.started // self.batch_size + 1) / warmup)
-
-        schedule = torch.optim.lr_scheduler.LambdaLR(adam, warm)
-        return {"optimizer": adam, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+        density = self.adaptive_density.schedule
+        return adam(self.parameters(), self.optimizer_config, lambda: density.started // self.batch_size)
 
     def configure_gradient_clipping(self, optimizer: torch.optim.Optimizer, *_: Any, **__: Any) -> None:
         """Clip the gradient's norm where the configuration says so."""
-        if self.optimizer_config.clip_norm > 0:
-            torch.nn.utils.clip_grad_norm_(self.parameters(), self.optimizer_config.clip_norm)
+        clip(self.parameters(), self.optimizer_config)
 
     def training_step(self, batch: MotifBatch, batch_idx: int) -> Tensor:
-        """Return the cross-entropy of the label under teacher forcing.
+        """Return the cross-entropy of the label under teacher forcing, and for baselines their penalty.
 
         Processes that share a batch average their losses; all tokens of the batch count alike.
         """
         inputs, targets = teacher_forcing(batch.labels, self.domain.vocabulary)
-        loss = sequence_cross_entropy(self.decoder(self(batch.inputs), inputs), targets)
-        return share_of_mean(loss, (targets != IGNORED).sum())
+        dense = self.encoder(batch.inputs)
+        if isinstance(self.sparse, PenalisedLayer):
+            motifs, penalty = self.sparse.with_penalty(dense)
+        else:
+            motifs, penalty = self.sparse(dense), dense.new_zeros(())
+        loss = sequence_cross_entropy(self.decoder(motifs, inputs), targets)
+        return share_of_mean(loss, (targets != IGNORED).sum()) + penalty
 
     def restart(self, start: int) -> None:
         """Begin again with new weights, those of start number `start` of this seed, and an optimiser without memory."""
@@ -167,7 +162,8 @@ class SparlingModule(LightningModule):
 
     def on_validation_end(self) -> None:
         """Let the schedule's density take effect, now that a milestone has been saved with the one before."""
-        self.sparse.density = self.adaptive_density.schedule.density
+        if isinstance(self.sparse, SparseLayer):
+            self.sparse.density = self.adaptive_density.schedule.density
 
     # evaluation
 
@@ -192,65 +188,47 @@ class SparlingModule(LightningModule):
     @property
     def most_test_items(self) -> int:
         """Test items of all evaluations of a run that passes every density: what testing costs at most."""
-        schedule, evaluation = self.schedule_config, self.evaluation_config
-        densities = density_grid(schedule.start_density, schedule.min_density, schedule.cut_factor)
-        return evaluation.items + (len(densities) - 1) * evaluation.curve_items
+        evaluation = self.evaluation_config
+        further = 2 * evaluation.perturbed_items + BINNED_DENSITIES * (len(BINS) + 1) * evaluation.binned_items
+        return evaluation.items + (self.most_densities - 1) * evaluation.curve_items + further
+
+    def decode(self, maps: Tensor) -> Tensor:
+        """Decode motif maps (N, channels, H, W) greedily to tokens (N, steps)."""
+        return self.decoder.greedy(maps, self.evaluation_config.decode_steps)
 
     def on_test_start(self) -> None:
         """Forget the last test."""
         self.measurements, self.arrays = [], {}
-        self._counts = MotifCounts(self.domain.kinds, self.channels)
-        self._labels: list[list[int]] = []
-        self._decoded: list[list[int]] = []
+        channel_map = cast(ChannelMap, self.evaluation_config.channel_map)
+        self._decoded = DecodedLabels(self.domain.vocabulary - 1)
+        self._matched = MatchedMotifs(self.domain, self.channels, self.encoder.stride, channel_map)
+        self._binned = binned_labels(self)
 
     def test_step(self, batch: MotifBatch, batch_idx: int) -> None:
         """Decode greedily and match the motif map with the true sites."""
         maps = self(batch.inputs)
-        tokens = self.decoder.greedy(maps, self.evaluation_config.decode_steps).cpu().numpy()
-        sites = batch.sites.cpu().numpy()
-        self._counts.add(maps.cpu().numpy(), boxes_in_cells(sites, self.encoder.stride))
-        self._labels += without_padding(batch.labels.cpu().numpy())
-        self._decoded += cut_at_end(tokens, self.domain.vocabulary - 1)
+        self._decoded.add(batch.labels, self.decode(maps))
+        self._matched.add(maps, batch.sites)
+        if self._binned is not None:
+            self._binned.add(batch.labels, maps, self.decode)
         if batch_idx == 0:
-            self._keep_examples(batch, maps, sites)
+            self.arrays = example_arrays(batch, maps, self._decoded.decoded, self.domain)
 
     def on_test_epoch_end(self) -> None:
         """Turn counts into measurements, in percent."""
-        channel_map = cast(ChannelMap, self.evaluation_config.channel_map)
-        errors, items = motif_errors(self._counts, channel_map), len(self._labels)
-        density = self._counts.density
-        values = {
-            "e2ee": float(np.mean(edit_distances(self._labels, self._decoded))),
-            "exact_accuracy": exact_match(self._labels, self._decoded),
-            "fpe": errors.fpe,
-            "fne": errors.fne,
-            "ce": errors.ce,
-            "density": density,
-            "sparsity": 1 - density,
-        }
-        self.measurements = [Measurement(name, 100 * value, "percent", items) for name, value in values.items()]
-        in_force = self.sparse.density
-        self.measurements += [
-            Measurement("target_density", 100 * in_force, "percent", items),
-            Measurement("density_over_minimum", in_force / self.adaptive_density.schedule.min_density, "ratio", items),
-        ]
-        self.arrays |= {
-            "confusion": self._counts.matrix,
-            "channel_kinds": channel_symbols(self._counts.matrix, channel_map),
-            "kind_names": np.array(self.domain.kind_names),
-            "token_names": np.array(self.domain.token_names),
-        }
-        self.arrays["density_trace"] = np.array(self.adaptive_density.trace, float).reshape(-1, 4)
-
-    def _keep_examples(self, batch: MotifBatch, maps: Tensor, sites: np.ndarray) -> None:
-        longest = max(map(len, self._decoded[:EXAMPLES]), default=0)
-        # a sound is drawn as the picture of its bands and frames
-        images = batch.inputs[:EXAMPLES, ..., 0] if self.domain.one_dimensional else batch.inputs[:EXAMPLES, 0]
-        decoded = [row + [-1] * (longest - len(row)) for row in self._decoded[:EXAMPLES]]
-        self.arrays |= {
-            "example_images": images.cpu().numpy(),
-            "example_maps": maps[:EXAMPLES].cpu().numpy(),
-            "example_sites": sites[sites[:, 0] < EXAMPLES],
-            "example_labels": batch.labels[:EXAMPLES].cpu().numpy(),
-            "example_predictions": np.array(decoded, np.int64).reshape(len(decoded), longest),
-        }
+        items = len(self._decoded.labels)
+        self.measurements = [*self._decoded.measurements(), *self._matched.measurements(items)]
+        schedule, trace = self.adaptive_density.schedule, self.adaptive_density.trace
+        if isinstance(self.sparse, SparseLayer):
+            in_force = self.sparse.density
+            self.measurements += [
+                Measurement("target_density", 100 * in_force, "percent", items),
+                Measurement("density_over_minimum", in_force / schedule.min_density, "ratio", items),
+            ]
+        elif trace:
+            self.measurements += [Measurement("val_exact_accuracy", 100 * trace[-1][3], "percent", self._checked)]
+        if self._binned is not None:
+            self.measurements += self._binned.measurements(self._decoded)
+        self.measurements += further_measurements(self, self._matched)
+        self.arrays |= self._matched.arrays()
+        self.arrays["density_trace"] = np.array(trace, float).reshape(-1, 4)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sparseid.methods.sparling.decoder import SequenceDecoder
 from sparseid.methods.sparling.encoder import LocalEncoder
+from sparseid.methods.sparling.penalised_layer import PenalisedLayer
+from sparseid.methods.sparling.schedule import DensitySchedule, density_grid
 from sparseid.methods.sparling.sparse_layer import SparseLayer
 
 if TYPE_CHECKING:
@@ -52,11 +54,11 @@ def motif_channels(method: SparlingConfig, domain: Domain) -> int:
     return method.encoder.channels or domain.kinds
 
 
-def build_encoder(method: SparlingConfig, domain: Domain) -> LocalEncoder:
-    """Return the local encoder g."""
+def build_encoder(method: SparlingConfig, domain: Domain, channels: int = 0) -> LocalEncoder:
+    """Return the local encoder g, with as many channels as the motif map or as given."""
     sizes = method.encoder
     return LocalEncoder(
-        motif_channels(method, domain),
+        channels or motif_channels(method, domain),
         sizes.width,
         sizes.blocks,
         sizes.stem_kernel,
@@ -67,17 +69,43 @@ def build_encoder(method: SparlingConfig, domain: Domain) -> LocalEncoder:
     )
 
 
-def build_sparse(method: SparlingConfig, domain: Domain) -> SparseLayer:
-    """Return the sparse layer at the density that training starts with."""
-    sparse = method.sparse
+def build_sparse(method: SparlingConfig, domain: Domain) -> SparseLayer | PenalisedLayer:
+    """Return the sparse layer at the density that training starts with, or that of a penalised baseline."""
+    sparse, channels = method.sparse, motif_channels(method, domain)
+    if sparse.kind != "threshold":
+        last = densities(method)[-1]
+        return PenalisedLayer(channels, sparse.kind, sparse.penalty_weight, last, sparse.batch_norm)
     return SparseLayer(
-        motif_channels(method, domain),
+        channels,
         method.schedule.start_density,
         sparse.thresholds,
         sparse.batch_norm,
         sparse.momentum,
         sparse.accumulate_motifs,
     )
+
+
+def build_schedule(method: SparlingConfig) -> DensitySchedule:
+    """Return the schedule of the density.
+
+    A penalised baseline has no densities to pass: it ends when its accuracy first exceeds the target, as published.
+    """
+    schedule = method.schedule
+    return DensitySchedule(
+        schedule.start_density,
+        schedule.min_density if method.sparse.kind == "threshold" else schedule.start_density,
+        schedule.cut_factor,
+        schedule.target_fall_per_sample,
+        min_target=schedule.min_target,
+        restart_after=schedule.restart_after,
+        restart_below=schedule.restart_below,
+    )
+
+
+def densities(method: SparlingConfig) -> list[float]:
+    """Return the densities that a run passes, from the first to the last."""
+    schedule = method.schedule
+    return density_grid(schedule.start_density, schedule.min_density, schedule.cut_factor)
 
 
 def build_decoder(method: SparlingConfig, domain: Domain) -> SequenceDecoder:

@@ -1,0 +1,56 @@
+"""Motif maps that a penalty makes sparse: what Sparling is compared with (appendix K.1)."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from sparseid.methods.batch_statistics import ChannelNorm
+from sparseid.methods.sparling.losses import kl_penalty, l1_penalty
+
+KINDS = ("l1", "kl")
+
+
+class PenalisedLayer(nn.Module):
+    r"""Batch norm, then an activation whose penalty, and nothing else, makes it sparse.
+
+    ``l1``: ReLU, penalised by its mean. ``kl``: sigmoid, its mean drawn to a density; the decoder is shown
+    ReLU(sigmoid - 1/2), so that an entry is active where the sigmoid exceeds 1/2.
+
+    Parameters
+    ----------
+    channels
+        Motif channels C.
+    kind
+        ``l1`` or ``kl``.
+    weight
+        Lambda.
+    density
+        That kl is drawn to.
+    batch_norm
+        ``affine``, ``plain`` or ``none``.
+
+    Raises
+    ------
+    ValueError
+        On an unknown kind.
+    """
+
+    def __init__(self, channels: int, kind: str, weight: float, density: float, batch_norm: str = "affine") -> None:
+        super().__init__()
+        if kind not in KINDS:
+            raise ValueError(f"kind={kind!r} must be one of {KINDS}")
+        self.norm = nn.Identity() if batch_norm == "none" else ChannelNorm(channels, affine=batch_norm == "affine")
+        self.kind, self.weight, self.density = kind, weight, density
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (N, C, *spatial) to the motif map of the same shape that the decoder sees."""
+        return self.with_penalty(x)[0]
+
+    def with_penalty(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the motif map and weight x penalty, a scalar."""
+        z = self.norm(x)
+        if self.kind == "l1":
+            motifs = z.relu()
+            return motifs, self.weight * l1_penalty(motifs)
+        shares = z.sigmoid()
+        return (shares - 0.5).relu(), self.weight * kl_penalty(shares, self.density)

@@ -1,0 +1,155 @@
+"""Does the decoder do what the motifs say? A motif of a map is exchanged and the label should follow (section 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from sparseid.data.batch import MotifBatch
+from sparseid.metrics.edit_distance import without_padding
+
+RADIUS = 5
+"""An entry is a motif's mark if none is larger within so many input positions (authors' code)."""
+LEAST_SHARE = 0.75
+"""Channels stand for a kind if they mark more than this share of its sites (authors' code)."""
+
+
+class Exchanges(Protocol):
+    """Which motifs of a data set may be exchanged, and what becomes of the label."""
+
+    exchangeable: dict[int, int]
+    """The token of each motif kind that may take another's place."""
+
+    def exchanged(self, label: list[int], old: int, new: int) -> list[int] | None:
+        """Return the label with the token `new` wherever `old` was; None if no item may have both."""
+
+
+class Perturbed(NamedTuple):
+    """A batch of exchanged maps (N, C, H, W) and the labels that they should be decoded to."""
+
+    maps: Tensor
+    labels: list[list[int]]
+
+
+def identified_kinds(matrix: NDArray[np.integer], channel_kinds: NDArray[np.integer]) -> dict[int, list[int]]:
+    """Return the channels that stand for each kind, of those kinds that are marked reliably.
+
+    Parameters
+    ----------
+    matrix : (K + 1, C + 1) int
+        Pairs of true kind and predicted channel (`metrics.motifs.MotifCounts`).
+    channel_kinds : (C,) int
+        The kind of each channel; -1 for none.
+    """
+    found = {}
+    for kind, row in enumerate(np.asarray(matrix)[:-1]):
+        channels = np.flatnonzero(np.asarray(channel_kinds) == kind).tolist()
+        if channels and row[channels].sum() > LEAST_SHARE * row.sum():
+            found[kind] = channels
+    return found
+
+
+def only_marks(maps: Tensor, radius: int) -> Tensor:
+    """Keep the entries of maps (N, C, H, W) that no entry of any channel within `radius` cells exceeds."""
+    largest = functional.max_pool2d(maps.amax(1, keepdim=True), 2 * radius + 1, stride=1, padding=radius)
+    return maps.where((maps == largest) & (maps > 0), maps.new_zeros(()))
+
+
+def moved(marks: Tensor, old: list[int], new: int) -> Tensor:
+    """Move everything in the channels `old` of one item's marks (C, H, W) to channel `new`."""
+    result = marks.clone()
+    result[old] = 0
+    result[new] = torch.maximum(result[new], marks[old].amax(0))
+    return result
+
+
+def perturb(
+    batch: MotifBatch,
+    maps: Tensor,
+    decoded: list[list[int]],
+    channels: dict[int, list[int]],
+    exchanges: Exchanges,
+    radius: int,
+    rng: np.random.Generator,
+) -> Perturbed:
+    """Exchange one kind of motif in the map of every item that was decoded rightly.
+
+    The kind that goes is drawn uniformly among those present, the one that comes among those that may. Items in which
+    nothing can be exchanged are left out.
+
+    Parameters
+    ----------
+    batch, maps, decoded
+        Items, their motif maps (N, C, H, W) and the decoded labels.
+    channels
+        Of each reliably marked kind (`identified_kinds`); a kind comes in its first channel.
+    exchanges
+        What may be exchanged.
+    radius
+        As of `only_marks`.
+    rng
+        Of the draws.
+    """
+    kinds = [kind for kind in exchanges.exchangeable if kind in channels]
+    token = exchanges.exchangeable
+    new_maps, new_labels = [], []
+    marks = only_marks(maps, radius)
+    for item, label in enumerate(without_padding(batch.labels.cpu().numpy())):
+        present = [kind for kind in kinds if token[kind] in label]
+        if decoded[item] != label or not present:
+            continue
+        old = present[rng.integers(len(present))]
+        results = {
+            new: result
+            for new in kinds
+            if new != old and (result := exchanges.exchanged(label, token[old], token[new])) is not None
+        }
+        if not results:
+            continue
+        new = list(results)[rng.integers(len(results))]
+        new_maps.append(moved(marks[item], channels[old], channels[new][0]))
+        new_labels.append(results[new])
+    return Perturbed(torch.stack(new_maps) if new_maps else maps[:0], new_labels)
+
+
+def perturbation_accuracy(
+    batches: Iterable[MotifBatch],
+    encode: Callable[[Tensor], Tensor],
+    decode: Callable[[Tensor], list[list[int]]],
+    change: Callable[[MotifBatch, Tensor, list[list[int]]], Perturbed],
+    most: int,
+) -> tuple[float, int]:
+    """Return the share of exchanged maps that are decoded to the exchanged label, and how many there were.
+
+    Parameters
+    ----------
+    batches
+        Items, until `most` have been exchanged.
+    encode, decode
+        Inputs to motif maps, motif maps to labels.
+    change
+        `perturb` of a batch, its maps and its decoded labels.
+    most
+        Items to exchange at most.
+    """
+    right = number = 0
+    for batch in batches:
+        maps = encode(batch.inputs)
+        perturbed = change(batch, maps, decode(maps))
+        wanted = perturbed.labels[: most - number]
+        if wanted:
+            right += sum(_equal(decode(perturbed.maps[: len(wanted)]), wanted))
+            number += len(wanted)
+        if number == most:
+            break
+    return (right / number if number else float("nan")), number
+
+
+def _equal(first: list[list[int]], second: list[list[int]]) -> Iterator[bool]:
+    return (one == other for one, other in zip(first, second, strict=True))

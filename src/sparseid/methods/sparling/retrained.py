@@ -1,0 +1,73 @@
+"""Retrained: how well a decoder does that is trained on, on an encoder that Sparling has taught (section 5.2)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor, nn
+
+from sparseid.measurements import Evaluation
+from sparseid.methods.sparling.evaluation import DecodedLabels, example_arrays
+from sparseid.methods.sparling.module import SparlingModule
+from sparseid.methods.sparling.networks import Domain, densities
+
+if TYPE_CHECKING:
+    from sparseid.config.schema import SparlingConfig
+    from sparseid.data.batch import MotifBatch
+
+
+class RetrainedModule(SparlingModule):
+    """Sparling without its sparse layer: the decoder sees the dense outputs of the encoder, whose weights are fixed.
+
+    Encoder and decoder start from a Sparling run (`start_from`), the optimiser anew. The running statistics of the
+    encoder's batch norm go on moving, as in the authors' code. No density is ever cut.
+
+    Parameters
+    ----------
+    method, domain, batch_size, seed
+        As of `SparlingModule`; ``method.retrained`` says at which density of that run.
+    """
+
+    def __init__(self, method: SparlingConfig, domain: Domain, batch_size: int, seed: int = 0) -> None:
+        never_cut = replace(method.schedule, target_fall_per_sample=0.0, restart_after=0)
+        super().__init__(replace(method, schedule=never_cut), domain, batch_size, seed)
+        self.sparse = nn.Identity()
+        self.encoder.requires_grad_(False)
+        self.most_densities = 1
+        self._first_milestone = max(len(densities(method)) - 1 - method.retrained.steps_above, 0)
+
+    def starting_weights(self, folder: Path) -> Path | None:
+        """Return the weights of the run in `folder` that training starts from: at the density asked for, or above.
+
+        None if that run has passed no such density.
+        """
+        milestones = sorted((folder / "checkpoints" / "milestones").glob("density-*.ckpt"))
+        fitting = [path for path in milestones if int(path.stem.removeprefix("density-")) <= self._first_milestone]
+        return fitting[-1] if fitting else None
+
+    def start_from(self, weights: dict[str, Any]) -> None:
+        """Take the encoder and the decoder out of the ``state_dict`` of a Sparling run."""
+        for name, part in (("encoder.", self.encoder), ("decoder.", self.decoder)):
+            part.load_state_dict({key.removeprefix(name): w for key, w in weights.items() if key.startswith(name)})
+
+    def evaluations(self, folder: Path) -> list[Evaluation]:
+        """Return the one evaluation, of the last weights."""
+        return [Evaluation({"steps_above": 0}, folder / "checkpoints" / "last.ckpt", self.evaluation_config.items)]
+
+    def on_test_start(self) -> None:
+        """Forget the last test."""
+        self.measurements, self.arrays = [], {}
+        self._decoded = DecodedLabels(self.domain.vocabulary - 1)
+
+    def test_step(self, batch: MotifBatch, batch_idx: int) -> None:
+        """Decode greedily; the dense map has no motifs to be matched."""
+        maps: Tensor = self(batch.inputs)
+        self._decoded.add(batch.labels, self.decode(maps))
+        if batch_idx == 0:
+            self.arrays = example_arrays(batch, maps, self._decoded.decoded, self.domain)
+
+    def on_test_epoch_end(self) -> None:
+        """Measure the end-to-end error."""
+        self.measurements = self._decoded.measurements()
