@@ -115,7 +115,7 @@ class MotifData(LightningDataModule):
         return self.fixed_set("test", self.test_items)
 
     def fixed_set(self, name: str, items: int) -> FixedSet:
-        """Return the first items of a set that is the same for every seed: validation, or one that is drawn as tests are."""
+        """Return the first items of a set that is the same for every seed; all but validation are as tests are."""
         draw = self.draw if name == "validation" else self.draw_test
         return FixedSet(draw, f"{self.name}/{name}", items, self.chunk)
 

@@ -1,0 +1,130 @@
+import numpy as np
+import pytest
+import torch
+
+from sparseid.data.batch import MotifBatch
+from sparseid.data.digit_circle.datamodule import DigitCircleData
+from sparseid.data.digit_circle.generator import DigitCircle
+from sparseid.data.digit_circle.glyphs import read_glyphs
+from sparseid.methods.sparling.perturbation import (
+    identified_kinds,
+    moved,
+    only_marks,
+    perturb,
+    perturbation_accuracy,
+)
+from sparseid.metrics.motifs import MotifCounts, channel_symbols
+
+CHANNELS = {kind: [9 - kind] for kind in range(10)}
+DATA = DigitCircleData(DigitCircle(read_glyphs("compact"), 40, 3, 5, 10, 12, 6, 1), 0, 16, 4, 32)
+
+
+def test_kinds_are_identified_by_three_quarters_of_their_sites():
+    counts = MotifCounts(3, 4)
+    counts.matrix[:] = [[8, 0, 1, 0, 1], [0, 3, 0, 0, 1], [0, 0, 4, 4, 0], [5, 0, 0, 0, 0]]
+    one, many = (channel_symbols(counts.matrix, kind) for kind in ("one_to_one", "many_to_one"))
+    assert identified_kinds(counts.matrix, many) == {0: [0], 2: [2, 3]}
+    assert identified_kinds(counts.matrix, one) == {0: [0]}, "of two channels that share a kind one does not do"
+
+
+def test_marks_are_the_largest_of_all_channels_in_their_neighbourhood():
+    maps = torch.zeros(1, 2, 9, 9)
+    maps[0, 0, 2, 2], maps[0, 1, 3, 3], maps[0, 0, 8, 8], maps[0, 1, 4, 6] = 3.0, 2.0, 1.0, 0.5
+    kept = only_marks(maps, 2)
+    assert kept.nonzero().tolist() == [[0, 0, 2, 2], [0, 0, 8, 8], [0, 1, 4, 6]]
+    assert kept[0, 0, 2, 2] == 3.0
+    assert only_marks(maps, 3).nonzero().tolist() == [[0, 0, 2, 2], [0, 0, 8, 8]]
+
+
+def test_marks_of_a_sound():
+    maps = torch.tensor([0.0, 1.0, 2.0, 0.0, 0.0, 0.5]).view(1, 1, 6, 1)
+    assert only_marks(maps, 1).flatten().tolist() == [0.0, 0.0, 2.0, 0.0, 0.0, 0.5]
+
+
+def test_motifs_move_with_their_values():
+    marks = torch.zeros(4, 3, 3)
+    marks[1, 0, 0], marks[2, 1, 1], marks[3, 2, 2] = 5.0, 6.0, 7.0
+    result = moved(marks, [1, 2], 0)
+    assert result.nonzero().tolist() == [[0, 0, 0], [0, 1, 1], [3, 2, 2]]
+    assert result[0, 0, 0] == 5.0
+    assert result[0, 1, 1] == 6.0
+    assert marks[1, 0, 0] == 5.0
+
+
+def true_maps(batch):
+    """Each digit's channel is active in the middle of its glyph."""
+    maps = torch.zeros(len(batch.labels), 10, 40, 40)
+    for item, kind, top, bottom, left, right in batch.sites.tolist():
+        maps[item, CHANNELS[kind][0], (top + bottom) // 2, (left + right) // 2] = 1 + kind
+    return maps
+
+
+def read(maps):
+    """The label of a map by its geometry: counter-clockwise around the middle of all marks."""
+    labels = []
+    for item in maps:
+        channel, row, column = (item > 0).nonzero().double().T
+        angle = torch.atan2(column - column.mean(), row - row.mean())
+        digits = (9 - channel)[angle.argsort()].long().tolist()
+        first = digits.index(min(digits))
+        labels.append(digits[first:] + digits[:first])
+    return labels
+
+
+@pytest.fixture
+def batch():
+    whole = DATA.training_batch(0)
+    labels = [[digit for digit in row if digit >= 0] for row in whole.labels.tolist()]
+    easy = [item for item, label in enumerate(read(true_maps(whole))) if label == labels[item]]
+    assert len(easy) >= 12, "the geometry alone tells the label"
+    return whole
+
+
+def change(rng=0, radius=2, channels=CHANNELS):
+    generator = np.random.default_rng(rng)
+    return lambda *given: perturb(*given, channels=channels, exchanges=DATA, radius=radius, rng=generator)
+
+
+def test_a_decoder_that_reads_the_map_follows_every_exchange(batch):
+    maps = true_maps(batch)
+    decoded = read(maps)
+    perturbed = change()(batch, maps, decoded)
+    labels = [[digit for digit in row if digit >= 0] for row in batch.labels.tolist()]
+    right = [item for item in range(16) if decoded[item] == labels[item]]
+    assert len(perturbed.labels) == len(right)
+    for new, item in zip(perturbed.labels, right, strict=True):
+        assert len(set(new) - set(labels[item])) == 1
+        assert len(set(labels[item]) - set(new)) == 1
+        assert new[0] == min(new)
+    accuracy, number = perturbation_accuracy([batch], lambda inputs: maps, read, change(), most=10)
+    assert (accuracy, number) == (1.0, 10)
+
+
+def test_a_decoder_that_ignores_the_map_follows_none(batch):
+    maps = true_maps(batch)
+    labels = [[digit for digit in row if digit >= 0] for row in batch.labels.tolist()]
+    accuracy, number = perturbation_accuracy(
+        [batch, batch], lambda inputs: maps, lambda maps: labels[: len(maps)], change(), most=100
+    )
+    assert (accuracy, number) == (0.0, 32)
+
+
+def test_nothing_is_exchanged_where_no_kind_is_identified(batch):
+    accuracy, number = perturbation_accuracy(
+        [batch], lambda inputs: true_maps(batch), read, change(channels={3: [6]}), most=10
+    )
+    assert np.isnan(accuracy)
+    assert number == 0
+
+
+def test_wrongly_decoded_items_are_left_out(batch):
+    empty = [[] for _ in batch.labels]
+    assert change()(batch, true_maps(batch), empty).labels == []
+
+
+def test_the_draws_are_those_of_the_generator(batch):
+    maps = true_maps(batch)
+    one, two, other = (change(seed)(batch, maps, read(maps)) for seed in (1, 1, 2))
+    assert one.labels == two.labels
+    assert one.labels != other.labels
+    assert isinstance(batch, MotifBatch)
