@@ -75,6 +75,27 @@ def test_every_process_has_a_place_of_its_own(make, tmp_path):
     assert [outcome.code for outcome in make(*[program] * 4)] == [DONE] * 4
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_cell_begins_after_the_one_that_it_starts_from(tmp_path, fails):
+    """Retrained, whichever stands first; it is not begun if that fails."""
+    cells = plan(["scale=smoke", "method.training=retrained", "seed=0,1", f"outputs={tmp_path}"]).cells
+    runs = [cell.run for cell in cells]
+    files = [local.freeze(run) for run in reversed(runs)]
+    mark = tmp_path / "mark"
+    program = (
+        f"import pathlib, sys, time; m = pathlib.Path({str(mark)!r} + sys.argv[2])\n"
+        f"if sys.argv[1] == 'sparling': time.sleep(0.2); m.touch(); sys.exit({int(fails)})\n"
+        "sys.exit(not m.exists())"
+    )
+    of_file = {file: (run.method.training, str(run.seed)) for file, run in zip(files, reversed(runs), strict=True)}
+    outcomes = local.Pool(files, [{}] * 4, lambda file: [sys.executable, "-c", program, *of_file[file]]).run()
+    assert [outcome.code for outcome in outcomes] == [FAILED if fails else DONE] * 4
+    assert [outcome.name for outcome in outcomes] == [run_name(run) for run in reversed(runs)]
+    retrained = [outcome for outcome in outcomes if "retrained" in outcome.name]
+    assert all(("it starts from" in outcome.message) == fails for outcome in retrained)
+    assert len(list((tmp_path / "jobs").glob("*retrained*.txt"))) == (0 if fails else 2)
+
+
 def test_the_configuration_is_frozen(runs, tmp_path):
     from sparseid.config.stored import load_run_config
 

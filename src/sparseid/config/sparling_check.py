@@ -81,6 +81,9 @@ def _variant(run: RunConfig) -> Iterator[Problem]:
     if method.training != "retrained" and (retrained.source_samples or retrained.steps_above):
         text = "method.retrained says where method.training=retrained starts from: write that, or leave it 0"
         yield Problem(("method.retrained.source_samples", "method.retrained.steps_above", "method.training"), text)
+    if 0 < retrained.source_samples < run.trainer.batch_size:
+        text = "not even one batch of the run to start from would be trained: raise method.retrained.source_samples"
+        yield Problem(("method.retrained.source_samples", "trainer.batch_size"), text)
     if method.training == "retrained" and not method.schedule.target_fall_per_sample:
         text = "the run to start from would never cut its density: make method.schedule.target_fall_per_sample positive"
         yield Problem(("method.schedule.target_fall_per_sample", "method.training"), text)

@@ -16,6 +16,8 @@ from sparseid.config.choices import CONFIGS, SINGLE_GROUPS
 from sparseid.config.compose import load, to_run_config
 from sparseid.config.diagnose import parse, text_of
 from sparseid.config.errors import ConfigError
+from sparseid.config.identity import run_directory
+from sparseid.config.needs import needed_run, needed_settings
 from sparseid.config.origin import Origins
 from sparseid.config.schema import RunConfig
 
@@ -46,7 +48,8 @@ class Plan:
     Attributes
     ----------
     cells
-        The runs in order, all composed and checked.
+        The runs in order, all composed and checked. One that starts from the weights of another stands after it, also
+        where nobody has asked for that.
     swept
         The keys they differ in, led by ``variants`` if there are any; empty for a single run that no sweep asked for.
     tree
@@ -81,7 +84,9 @@ def plan(overrides: Sequence[str], configs: Path = CONFIGS) -> Plan:
     variants = _variants(tree, typed, origins) if sweeps else {}
     if not preset and not swept and not variants:
         texts = tuple(text_of(override) for override in typed if not override.is_hydra_override())
-        return Plan((Cell(texts, replace(to_run_config(tree, origins), variants=[])),), (), tree)
+        alone = Cell(texts, replace(to_run_config(tree, origins), variants=[]))
+        with_source = with_needed([alone])
+        return Plan(with_source, () if len(with_source) == 1 else ("method.training",), tree)
 
     axes: dict[str, list[str]] = {}
     for override in [*preset, *typed]:
@@ -106,7 +111,24 @@ def plan(overrides: Sequence[str], configs: Path = CONFIGS) -> Plan:
         for (texts, names), run in zip(wanted.items(), runs, strict=True)
     ]
     keys = dict.fromkeys(override.key_or_group for override in [*preset, *swept])
-    return Plan(tuple(cells), (*(["variants"] if variants else []), *keys), tree)
+    return Plan(with_needed(cells), (*(["variants"] if variants else []), *keys), tree)
+
+
+def with_needed(cells: Sequence[Cell]) -> tuple[Cell, ...]:
+    """Return the cells, each after the one whose weights it starts from; that one is added where it is missing."""
+    sources = [needed_run(cell.run) for cell in cells]
+    if not any(sources):
+        return tuple(cells)
+    asked = {run_directory(cell.run): cell for cell in cells}
+    ordered: dict[Path, Cell] = {}
+    for cell, source in zip(cells, sources, strict=True):
+        if source is not None:
+            changes = tuple(f"{key}={value}" for key, value in needed_settings(cell.run).items())
+            folder = run_directory(source)
+            added = Cell((*cell.overrides, *changes), source, cell.variants)
+            ordered.setdefault(folder, asked.get(folder, added))
+        ordered.setdefault(run_directory(cell.run), cell)
+    return tuple(ordered.values())
 
 
 def _variants(tree: DictConfig, typed: list[Override], origins: Origins) -> dict[str, dict[str, list[str]]]:

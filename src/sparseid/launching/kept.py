@@ -7,6 +7,7 @@ from dataclasses import replace
 from sparseid.config import sweep
 from sparseid.config.identity import member_seeds, recipe_hash
 from sparseid.config.schema import RunConfig
+from sparseid.config.sweep import with_needed
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.reporting import collect
 from sparseid.training.errors import RunError
@@ -39,6 +40,10 @@ def keys(run: RunConfig) -> list[Measured]:
 
 
 def without_measured(planned: sweep.Plan) -> sweep.Plan:
-    """Return a plan without the runs whose rows are kept in git, of a stack those of all its members."""
+    """Return a plan without the runs whose rows are kept in git, of a stack those of all its members.
+
+    A run that one of the others starts from stays: its weights are kept nowhere.
+    """
     kept = measured()
-    return replace(planned, cells=tuple(cell for cell in planned.cells if not all(k in kept for k in keys(cell.run))))
+    left = [cell for cell in planned.cells if not all(key in kept for key in keys(cell.run))]
+    return replace(planned, cells=with_needed(left))

@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from sparseid.config.identity import run_directory, run_name
+from sparseid.config.needs import needed_run
 from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.config.stored import load_run_config
 from sparseid.files import write_text
@@ -100,11 +101,12 @@ def job_command(file: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class _Job:
-    """A frozen cell, its file and where its process writes."""
+    """A frozen cell, its file, and the name of the run that has to be done before it begins (empty: none)."""
 
     name: str
     folder: Path
     file: Path
+    needs: str = ""
 
     @property
     def output(self) -> Path:
@@ -115,7 +117,7 @@ class Pool:
     """Processes that make frozen cells, one per place at a time.
 
     A thread per place starts a process and waits for it; the main thread keeps the overview and hands in again what
-    another process was making.
+    another process was making. A cell that starts from the weights of another one begins after that is done.
 
     Parameters
     ----------
@@ -135,7 +137,12 @@ class Pool:
     ):
         self.command = command
         runs = [(file, load_run_config(file)) for file in files]
-        self.jobs = [_Job(run_name(run), run_directory(run), file) for file, run in runs]
+        names = {run_name(run) for _, run in runs}
+        needs = [run_name(source) if (source := needed_run(run)) else "" for _, run in runs]
+        self.jobs = [
+            _Job(run_name(run), run_directory(run), file, need if need in names else "")
+            for (file, run), need in zip(runs, needs, strict=True)
+        ]
         self.places: queue.SimpleQueue[dict[str, str]] = queue.SimpleQueue()
         for place in places:
             self.places.put(place)
@@ -155,7 +162,8 @@ class Pool:
         overview = Overview([job.name for job in self.jobs], self.size)
         with _terminable(), ThreadPoolExecutor(self.size) as threads, overview:
             try:
-                left: set[Future[Outcome]] = {threads.submit(self._make, job, overview) for job in self.jobs}
+                ready = [job for job in self.jobs if not job.needs]
+                left: set[Future[Outcome]] = {threads.submit(self._make, job, overview) for job in ready}
                 while left:
                     ended, left = wait(left, TICK_S, FIRST_COMPLETED)
                     for outcome in (future.result() for future in ended):
@@ -166,11 +174,19 @@ class Pool:
                         else:
                             outcomes[outcome.name] = outcome
                             overview.ended(outcome)
+                            for job in (job for job in self.jobs if job.needs == outcome.name):
+                                left.add(threads.submit(self._begin, job, outcome, overview))
                     overview.tick()
             except BaseException:
                 self._stop(threads)
                 raise
         return [outcomes[job.name] for job in self.jobs]
+
+    def _begin(self, job: _Job, source: Outcome, overview: Overview) -> Outcome:
+        """Make a cell whose source has ended, unless that has failed."""
+        if source.code == DONE:
+            return self._make(job, overview)
+        return Outcome(job.name, job.folder, FAILED, f"it starts from {source.name}, which is not done")
 
     def _make(self, job: _Job, overview: Overview, delay: float = 0.0) -> Outcome:
         """Make one cell in its process; what a thread of the pool does."""

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparseid.config.compose import compose
+from sparseid.config.identity import run_name
 from sparseid.launching.slurm.job import status_folder
 from sparseid.launching.slurm.settings import checked
 from sparseid.launching.slurm.submit import Submission, arrays, resources
@@ -148,3 +149,22 @@ def test_after_a_refusal_nothing_more_is_sent_and_what_was_sent_is_known(tmp_pat
     assert submission.refused == "QOSMaxSubmitJobPerUserLimit"
     assert sorted(jobs.values()) == ["7_0", "7_1"]
     assert len(scripts) == 2  # the refused one was tried, the third was not
+
+
+@pytest.mark.parametrize(("in_flight", "first"), [(0, "afterany:7_0:7_1\n"), (2, "afterany:7:7_0:7_1\n")])
+def test_a_run_waits_for_the_one_that_it_starts_from(tmp_path, sent, in_flight, first):
+    sources, alone = runs_of(tmp_path, 2), runs_of(tmp_path, 3)[2]
+    retrained = runs_of(tmp_path, 2, "method.training=retrained")
+    _, jobs, scripts = sent([*retrained, *sources, alone], max_in_flight=in_flight)
+    assert list(jobs) == [run_name(run) for run in (*sources, alone, *retrained)]
+    assert "afterany" not in scripts[0]
+    assert first in scripts[1]
+
+
+def test_a_run_waits_for_one_that_was_submitted_before(tmp_path, sent):
+    [source], [retrained] = runs_of(tmp_path, 1), runs_of(tmp_path, 1, "method.training=retrained")
+    sent([source])
+    status_folder(retrained).open(retrained)
+    submission = Submission(checked({"submitit_folder": f"{tmp_path}/jobs", "name": "sparseid"}))
+    assert submission.send([retrained], queued={run_name(source): "7"}) == {run_name(retrained): "8"}
+    assert "afterany:7\n" in sorted(tmp_path.glob("*.sh"))[1].read_text()

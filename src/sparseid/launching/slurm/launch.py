@@ -95,7 +95,7 @@ def _submit(
         else:
             outcomes[name] = outcome
     submission = Submission(settings)
-    jobs |= submission.send(list(todo.values()))
+    jobs |= submission.send(list(todo.values()), queued=jobs)
     if submission.refused and not jobs:
         raise ConfigError(f"sbatch refuses the jobs: {submission.refused}", source="hydra.launcher.*", hint=REFUSED)
     refused = f"sbatch refused it: {submission.refused}"

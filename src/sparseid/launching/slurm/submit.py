@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ import submitit
 from submitit.core.utils import FailedSubmissionError, UncompletedJobError
 
 from sparseid.config.identity import run_directory, run_name
+from sparseid.config.needs import needed_run
 from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.launching.slurm.job import FrozenCell, status_folder
 from sparseid.launching.slurm.queue import compact
@@ -119,17 +120,39 @@ class Submission:
         self.settings = settings
         self.refused = ""
 
-    def send(self, runs: Sequence[RunConfig]) -> dict[str, str]:
-        """Submit runs in arrays; return the job of each by the run's name and note it in the run's folder."""
-        needs = [resources(run, self.settings) for run in runs]
+    def send(self, runs: Sequence[RunConfig], queued: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Submit runs in arrays; return the job of each by the run's name and note it in the run's folder.
+
+        Runs that start from the weights of others among them, or of those whose jobs are `queued` (by name), wait
+        until these have ended: they are arrays of their own.
+        """
         if not _asks_for_gpus(self.settings) and any(run.trainer.accelerator == "auto" for run in runs):
             print("no GPU is asked for: trainer.accelerator=gpu or hydra.launcher.gpus_per_node=1 does", flush=True)
+        sources = {run_name(run): run_name(source) for run in runs if (source := needed_run(run)) is not None}
+        to_come = {*(queued or {}), *map(run_name, runs)}
+        later = [run for run in runs if sources.get(run_name(run)) in to_come]
+        jobs = self._send([run for run in runs if sources.get(run_name(run)) not in to_come])
+        if later and not self.refused:
+            known = {**(queued or {}), **jobs}
+            first = {known[sources[run_name(run)]] for run in later}
+            # a cap on what runs at once holds for all of them together
+            first |= {job.partition("_")[0] for job in jobs.values()} if self.settings.max_in_flight else set()
+            jobs |= self._send(later, sorted(first))
+        if jobs:
+            print(f"{len(jobs)} submitted as job {', '.join(compact(jobs.values()))}", flush=True)
+            print(f"Output:  {self.settings.submitit_folder}/", flush=True)
+        return jobs
+
+    def _send(self, runs: Sequence[RunConfig], first: Sequence[str] = ()) -> dict[str, str]:
+        """Submit runs that may begin once the jobs `first` have ended; return the job of each by the run's name."""
+        needs = [resources(run, self.settings) for run in runs]
         groups = [[n for n, need in enumerate(needs) if need == first] for first in _distinct(needs)]
         jobs: dict[str, str] = {}
         sent: list[str] = []  # the number of each array
         for array in arrays(groups, self.settings.max_array, self.settings.max_in_flight):
-            after = None if array.after is None else f"afterany:{sent[array.after]}"
+            before = [*first, *([] if array.after is None else [sent[array.after]])]
             members = [runs[number] for number in array.cells]
+            after = ":".join(["afterany", *before]) if before else None
             ids = self._send_array(members, needs[array.cells[0]], array.at_once, after)
             if not ids:
                 break
@@ -137,9 +160,6 @@ class Submission:
             for run, job in zip(members, ids, strict=True):
                 _note(run, job)
                 jobs[run_name(run)] = job
-        if jobs:
-            print(f"{len(jobs)} submitted as job {', '.join(compact(jobs.values()))}", flush=True)
-            print(f"Output:  {self.settings.submitit_folder}/", flush=True)
         return jobs
 
     def _send_array(
