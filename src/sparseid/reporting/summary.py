@@ -62,6 +62,7 @@ def finish_run(folder: Path, page: bool = True) -> None:
     remove_leftovers(folder)
     for name, figure in run_figures(paper, rows, read_arrays(folder), scale).items():
         save_figure(figure, folder / "figures", name)
+    (folder / "figures").mkdir(exist_ok=True)  # also where there was nothing to draw: it says that all is drawn
     console = _console()
     summary = run_summary(paper, rows)
     if summary is not None:

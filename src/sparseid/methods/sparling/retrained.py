@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from torch import Tensor, nn
+from torch import nn
 
 from sparseid.measurements import Evaluation
-from sparseid.methods.sparling.evaluation import DecodedLabels, example_arrays
+from sparseid.methods.sparling.evaluation import DecodedLabels
 from sparseid.methods.sparling.module import SparlingModule
 from sparseid.methods.sparling.networks import Domain, densities
 
@@ -63,10 +63,7 @@ class RetrainedModule(SparlingModule):
 
     def test_step(self, batch: MotifBatch, batch_idx: int) -> None:
         """Decode greedily; the dense map has no motifs to be matched."""
-        maps: Tensor = self(batch.inputs)
-        self._decoded.add(batch.labels, self.decode(maps))
-        if batch_idx == 0:
-            self.arrays = example_arrays(batch, maps, self._decoded.decoded, self.domain)
+        self._decoded.add(batch.labels, self.decode(self(batch.inputs)))
 
     def on_test_epoch_end(self) -> None:
         """Measure the end-to-end error."""
