@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,8 @@ from sparseid.data.audio_mnist_sequence.settings import distribution, speakers_o
 from sparseid.data.audio_mnist_sequence.spectrogram import MelDecibels
 from sparseid.data.audio_mnist_sequence.times import BANDS, frames_of, samples_of
 from sparseid.data.batch import MotifBatch
-from sparseid.data.motifs import FixedSet, MotifData, checks
+from sparseid.data.motifs import MotifData, checks
+from sparseid.data.single_motifs import SingleMotifTest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,6 +45,9 @@ class AudioMNISTSequenceData(MotifData):
     """
 
     in_channels = BANDS
+    single_motif_tests = tuple(
+        SingleMotifTest({"split": split}, split) for split in ("train_speakers", "test_speakers")
+    )
 
     def __init__(
         self,
@@ -103,19 +106,22 @@ class AudioMNISTSequenceData(MotifData):
         clips = self.distribution.draw_clips(items, self.speakers["test_speakers"], rng)
         return self._batch(self.distribution, clips, rng)
 
-    def draw_single(self, split: str, items: int, rng: np.random.Generator) -> MotifBatch:
-        """Draw clips of 3 s with one digit in the middle, by the speakers of a split."""
+    def draw_single(self, name: str, items: int, rng: np.random.Generator) -> MotifBatch:
+        """Draw clips of 3 s with one digit in the middle, by the speakers of the split `name` (else of training)."""
         single = ClipDistribution(
             self.distribution.recordings,
             samples_of(SINGLE_SECONDS),
             classes=self.distribution.classes,
             noise_std=self.distribution.noise_std,
         )
-        return self._batch(single, single.draw_single(items, self.speakers[split], rng), rng)
+        return self._batch(
+            single, single.draw_single(items, self.speakers.get(name, self.speakers["train_speakers"]), rng), rng
+        )
 
-    def single_motif_set(self, split: str, items: int) -> FixedSet:
-        """Return the first items of a fixed set of single digits by the speakers of a split."""
-        return FixedSet(partial(self.draw_single, split), f"{self.name}/single/{split}", items, CHUNK)
+    @property
+    def exchangeable(self) -> dict[int, int]:
+        """The token of each digit: any may take another's place."""
+        return {digit: digit for digit in range(self.kinds)}
 
     def _batch(self, law: ClipDistribution, clips: Clips, rng: np.random.Generator) -> MotifBatch:
         device = self.trainer.strategy.root_device if self.trainer is not None else torch.device("cpu")
