@@ -9,7 +9,13 @@ import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from sparseid.methods.batch_statistics import ChannelNorm, largest_per_channel, processes, share_of_mean
+from sparseid.methods.batch_statistics import (
+    ChannelNorm,
+    largest_per_channel,
+    mean_over_processes,
+    processes,
+    share_of_mean,
+)
 from sparseid.methods.sparling.sparse_layer import SparseLayer
 
 ITEMS, CHANNELS, SIDE = 6, 3, 5
@@ -26,10 +32,14 @@ class Network(nn.Module):
         self.double()
 
     def forward(self, x, weights):
-        """A mean over a number of terms that differs between items: those where `weights` is not 0."""
-        terms = self.sparse(self.first(x)).square().sum((1, 2, 3)) * weights
+        """A mean over a number of terms that differs between items, and a function of a mean over all of them.
+
+        The terms are those where `weights` is not 0.
+        """
+        dense = self.first(x)
+        terms = self.sparse(dense).square().sum((1, 2, 3)) * weights
         count = (weights != 0).sum()
-        return share_of_mean(terms.sum() / count, count)
+        return share_of_mean(terms.sum() / count, count) + mean_over_processes(dense.sigmoid().mean()).log()
 
 
 LAYERS = [

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 import pytorch_lightning as pl
@@ -10,6 +12,7 @@ from sparseid.config.validate import absent, problems
 from sparseid.data.audio_mnist_sequence import sources
 from sparseid.data.audio_mnist_sequence.datamodule import AudioMNISTSequenceData
 from sparseid.data.places import PROJECT
+from sparseid.measurements import Evaluation
 from sparseid.methods.sparling.networks import Domain
 from sparseid.training.build import build_data, build_module
 
@@ -125,8 +128,8 @@ def test_single_digits_are_three_seconds_by_the_speakers_of_a_split():
         assert (middle - 64).abs().max() <= 1.5
 
 
-def test_sparling_learns_and_is_tested_on_sounds():
-    cfg = run()
+def trained(cfg, evaluation=None):
+    """Train for four steps and test; return the module."""
     assert problems(cfg) == []
     assert absent(cfg) == []
     torch.manual_seed(0)
@@ -135,12 +138,26 @@ def test_sparling_learns_and_is_tested_on_sounds():
     quiet = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False}
     trainer = pl.Trainer(max_steps=4, num_sanity_val_steps=0, accelerator="cpu", enable_model_summary=False, **quiet)
     trainer.fit(module, datamodule=data)
-    data.test_items = 10
+    data.test_items, module.evaluation = 10, evaluation
     trainer.test(module, datamodule=data, verbose=False)
+    return module
+
+
+def test_sparling_learns_and_is_tested_on_sounds():
+    further = {"single_items": 9, "binned_items": 4, "perturbed_items": 3}
+    module = trained(run({"evaluation": further}), Evaluation({"steps_above": 0}, Path(), 10))
     values = {measurement.metric: measurement.value for measurement in module.measurements}
-    assert {"e2ee", "fpe", "fne", "ce", "density"} <= set(values)
+    assert {"e2ee", "fpe", "fne", "ce", "density", "binning_delta", "perturbation_accuracy"} <= set(values)
     assert module.arrays["example_images"].shape == (10, 64, 86)
     assert module.arrays["example_maps"].shape == (10, 10, 43, 1)
+    named = [measurement for measurement in module.measurements if measurement.metric == "direct_error"]
+    assert [measurement.keys["split"] for measurement in named] == ["train_speakers", "test_speakers"]
+
+
+def test_a_classifier_learns_single_digits_of_the_training_speakers():
+    module = trained(run({"training": "direct"}))
+    assert {measurement.keys["split"] for measurement in module.measurements} == {"train_speakers", "test_speakers"}
+    assert {measurement.metric for measurement in module.measurements} == {"direct_error"}
 
 
 @pytest.mark.parametrize(
