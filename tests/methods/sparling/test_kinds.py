@@ -19,4 +19,10 @@ def test_every_kind_has_its_shares_and_pairs_that_are_hardly_mistaken_are_left_o
         ("other_channel_share", "none", "busiest_channel"): 75.0,
     }
     assert made["diagonal_share", "0", "aligned"].n == 1000
+    assert {m.keys["symbol"] for m in kind_measurements(matrix, ["(", ")", "+"])} == {
+        "lparen",
+        "rparen",
+        "plus",
+        "none",
+    }
     assert math.isnan(made["none_share", "bar", "none"].value)

@@ -13,6 +13,9 @@ from sparseid.metrics.confusion import kind_shares
 LEAST_MISTAKEN = 0.1
 """Percent of a kind from which on the share that falls to another kind is listed; there are K (K - 1) pairs."""
 
+SYMBOLS = {"(": "lparen", ")": "rparen", "+": "plus"}
+"""Kinds whose row key is a word, as in the paper's ``targets.yaml``."""
+
 
 def kind_measurements(matrix: NDArray[np.integer], names: Sequence[str]) -> list[Measurement]:
     """Return the shares of each kind, in percent, under the keys ``symbol`` and ``to``.
@@ -36,13 +39,14 @@ def kind_measurements(matrix: NDArray[np.integer], names: Sequence[str]) -> list
         return Measurement(metric, 100 * value, "percent", n, {"symbol": symbol, "to": to})
 
     measured = []
-    for kind, name in enumerate(names):
+    symbols = [SYMBOLS.get(name, name) for name in names]
+    for kind, name in enumerate(symbols):
         n, of_kind = int(counts[kind]), shares.to_kind[kind]
         measured.append(share("diagonal_share", float(of_kind[kind]), n, name, "aligned"))
         measured.append(share("none_share", float(shares.missed[kind]), n, name, "none"))
         measured += [
             share("other_channel_share", float(of_kind[other]), n, name, other_name)
-            for other, other_name in enumerate(names)
+            for other, other_name in enumerate(symbols)
             if other != kind and 100 * of_kind[other] >= LEAST_MISTAKEN
         ]
     n = int(counts[-1])

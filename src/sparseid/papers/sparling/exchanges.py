@@ -33,8 +33,8 @@ def exchanged_motifs(arrays: Mapping[str, np.ndarray]) -> Figure:
     arrays
         Of a run: ``perturbed_images`` (m, H, W) or (m, bands, frames), ``perturbed_cells`` (2,) height and width of the
         motif map (width 1: sounds), ``perturbed_entries`` (E, 5) int: item, row, column in cells of the map, channel
-        before and after; ``perturbed_labels``, ``perturbed_expected``, ``perturbed_predictions`` (m, L) tokens padded
-        with -1; and ``confusion``, ``channel_kinds``, ``kind_names``, ``token_names`` as for the other pictures.
+        before (-1: none) and after; ``perturbed_labels``, ``perturbed_expected`` and ``perturbed_predictions`` (m, L)
+        tokens padded with -1; and ``confusion``, ``channel_kinds``, ``kind_names``, ``token_names`` as elsewhere.
     """
     images, entries, meanings = arrays["perturbed_images"], arrays["perturbed_entries"], Meanings.of(arrays)
     height, width = (int(size) for size in arrays["perturbed_cells"])
@@ -79,13 +79,14 @@ def _entries(
     for _, row, column, before, after in entries.tolist():
         moved = before != after
         place = ((row if sound else column) + 0.5) * stride - 0.5
+        ring = meanings.colour(before) if before >= 0 else INK
         level = 1.1 * size[0] if sound else (row + 0.5) * stride - 0.5
         axes.scatter(
             place, level, s=60 if moved else 26, color=meanings.colour(after), zorder=3, clip_on=False,
-            edgecolors=meanings.colour(before) if moved else "white", linewidths=2.4 if moved else 0.9,
+            edgecolors=ring if moved else "white", linewidths=2.4 if moved else 0.9,
         )  # fmt: skip
         if moved:
-            kinds = [meanings.channel_kinds[channel] for channel in (before, after)]
+            kinds = [meanings.channel_kinds[channel] if channel >= 0 else -1 for channel in (before, after)]
             names = [written(meanings.kind_names[kind]) if kind >= 0 else "?" for kind in kinds]
             axes.annotate(
                 "\N{RIGHTWARDS ARROW}".join(names), (place, level), xytext=(0, 6), textcoords="offset points",
