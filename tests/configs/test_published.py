@@ -74,6 +74,21 @@ def test_density_grids_end_where_the_published_ones_do(domain):
     assert grid[-1] == pytest.approx(densities["last"]["value"], rel=1e-5)
 
 
+@pytest.mark.parametrize("domain", PUBLISHED["domains"])
+def test_scale_paper_of_the_other_domains_is_the_published_setting(domain):
+    run = compose([f"experiment={domain}", "scale=paper"])
+    settings = published_settings(DOMAINS[domain])
+    assert {key: value_of(run, key) for key in settings if not key.startswith("data.")} == {
+        key: value for key, value in settings.items() if not key.startswith("data.")
+    }
+    facts = {name: entry["value"] for name, entry in DOMAINS[domain]["data"].items()}
+    ours = {"dots_per_inch": "dpi", "turned_black": "white_flip", "longest_label": "longest", "noise": "noise_std"}
+    named = {name: ours.get(name, name) for name in facts}
+    stated = {name: getattr(run.data, field) for name, field in named.items() if hasattr(run.data, field)}
+    assert stated == {name: facts[name] for name in stated}
+    assert len(stated) >= 5
+
+
 def test_what_the_other_domains_and_the_variants_change_are_settings_and_all_has_a_source():
     known = {*dotted_keys(SparlingConfig, "method."), *dotted_keys(TrainerConfig, "trainer.")}
     parts = [*PUBLISHED["domains"].values(), *PUBLISHED["variants"].values()]

@@ -129,7 +129,8 @@ def _sparling_keys(method: SparlingConfig) -> dict[str, str | int | float]:
     if not schedule.target_fall_per_sample:
         return {"method": "non_sparse"}
     if schedule.start_density * schedule.cut_factor**2 < schedule.min_density:  # begun at the last density or one above
-        return {"method": "no_annealing", "start_density": schedule.start_density}
+        at_last = schedule.start_density * schedule.cut_factor < schedule.min_density
+        return {"method": "no_annealing", "start": "final" if at_last else "penultimate"}
     return {"method": f"{'no_bn' if sparse.batch_norm == 'none' else 'sparling'}_{thresholds}"}
 
 

@@ -7,6 +7,7 @@ from sparseid.data.digit_circle.datamodule import DigitCircleData
 from sparseid.data.digit_circle.generator import DigitCircle
 from sparseid.data.digit_circle.glyphs import read_glyphs
 from sparseid.methods.sparling.perturbation import (
+    PICTURED,
     identified_kinds,
     moved,
     only_marks,
@@ -96,25 +97,30 @@ def test_a_decoder_that_reads_the_map_follows_every_exchange(batch):
         assert len(set(new) - set(labels[item])) == 1
         assert len(set(labels[item]) - set(new)) == 1
         assert new[0] == min(new)
-    accuracy, number = perturbation_accuracy([batch], lambda inputs: maps, read, change(), most=10)
+    accuracy, number, examples = perturbation_accuracy([batch], lambda inputs: maps, read, change(), most=10)
     assert (accuracy, number) == (1.0, 10)
+    assert len(examples.inputs) == len(examples.before) == len(examples.after) == PICTURED
+    assert examples.decoded == examples.expected == perturbed.labels[:PICTURED]
+    assert examples.labels == [labels[item] for item in right[:PICTURED]]
+    assert all((before != after).any() for before, after in zip(examples.before, examples.after, strict=True))
 
 
 def test_a_decoder_that_ignores_the_map_follows_none(batch):
     maps = true_maps(batch)
     labels = [[digit for digit in row if digit >= 0] for row in batch.labels.tolist()]
-    accuracy, number = perturbation_accuracy(
+    accuracy, number, _ = perturbation_accuracy(
         [batch, batch], lambda inputs: maps, lambda maps: labels[: len(maps)], change(), most=100
     )
     assert (accuracy, number) == (0.0, 32)
 
 
 def test_nothing_is_exchanged_where_no_kind_is_identified(batch):
-    accuracy, number = perturbation_accuracy(
+    accuracy, number, examples = perturbation_accuracy(
         [batch], lambda inputs: true_maps(batch), read, change(channels={3: [6]}), most=10
     )
     assert np.isnan(accuracy)
     assert number == 0
+    assert examples is None
 
 
 def test_wrongly_decoded_items_are_left_out(batch):

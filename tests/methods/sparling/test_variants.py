@@ -18,6 +18,8 @@ RETRAINED = ("method.training=retrained", "trainer.max_samples=256", "method.ret
 ALWAYS = {"e2ee", "exact_accuracy"}
 OF_MAPS = ALWAYS | {"fpe", "fne", "ce", "density", "sparsity"}
 OF_DENSITIES = OF_MAPS | {"target_density", "density_over_minimum"}
+OF_KINDS = {"diagonal_share", "none_share", "other_channel_share", "row_share"}
+"""Of figure 8, with the keys symbol and to."""
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +51,7 @@ VARIANTS = {
     "kl": (("method.sparse.kind=kl", "method.sparse.penalty_weight=10"), OF_MAPS | {"val_exact_accuracy"}),
     "direct": (("method.training=direct",), {"direct_error"}),
 }
-VARIED = {"no_annealing": {"start_density": 0.0675}, "l1": {"lambda": 0.1}, "kl": {"lambda": 10}}
+VARIED = {"no_annealing": {"start": "final"}, "l1": {"lambda": 0.1}, "kl": {"lambda": 10}}
 
 
 @pytest.mark.parametrize("method", VARIANTS)
@@ -58,6 +60,10 @@ def test_a_variant_is_trained_and_its_rows_have_the_published_names(rows_of, met
     rows = [row for row in rows_of(*overrides) if row.keys["steps_above"] == 0]
     if method in ("direct", "l1"):  # other arrays than those of a Sparling run: the report draws what there is
         finish_run(next(tmp_path.glob(f"smoke/sparling/digitcircle-{method}-*")), page=False)
+    kinds = [row for row in rows if "symbol" in row.keys]
+    assert {row.metric for row in kinds} == (OF_KINDS if metrics is OF_DENSITIES else set())
+    assert {row.keys["symbol"] for row in kinds} <= {"0", "1", "2", "none"}
+    rows = [row for row in rows if row not in kinds]
     assert {row.metric for row in rows} == metrics
     keys = {"domain": "digitcircle", "method": method, "steps_above": 0, **VARIED.get(method, {})}
     assert all(row.keys == keys for row in rows)

@@ -100,15 +100,18 @@ class MatchedMotifs:
         }
 
 
+def drawn(inputs: Tensor, domain: Domain) -> Tensor:
+    """Return inputs (N, channels, H, W) as pictures (N, H, W); a sound is one of its bands and frames."""
+    return inputs[..., 0] if domain.one_dimensional else inputs[:, 0]
+
+
 def example_arrays(batch: MotifBatch, maps: Tensor, decoded: list[list[int]], domain: Domain) -> dict[str, np.ndarray]:
     """Return the first items of a batch with their maps and decoded labels, for pictures."""
     longest = max(map(len, decoded[:EXAMPLES]), default=0)
     padded = [row + [-1] * (longest - len(row)) for row in decoded[:EXAMPLES]]
-    # a sound is drawn as the picture of its bands and frames
-    images = batch.inputs[:EXAMPLES, ..., 0] if domain.one_dimensional else batch.inputs[:EXAMPLES, 0]
     sites = batch.sites.cpu().numpy()
     return {
-        "example_images": images.cpu().numpy(),
+        "example_images": drawn(batch.inputs[:EXAMPLES], domain).cpu().numpy(),
         "example_maps": maps[:EXAMPLES].cpu().numpy(),
         "example_sites": sites[sites[:, 0] < EXAMPLES],
         "example_labels": batch.labels[:EXAMPLES].cpu().numpy(),

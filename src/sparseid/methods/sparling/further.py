@@ -5,12 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 from torch import Tensor
 
 from sparseid.measurements import Measurement
 from sparseid.methods.sparling.binned import BinnedLabels
-from sparseid.methods.sparling.evaluation import MatchedMotifs
-from sparseid.methods.sparling.perturbation import RADIUS, identified_kinds, perturb, perturbation_accuracy
+from sparseid.methods.sparling.evaluation import MatchedMotifs, drawn
+from sparseid.methods.sparling.exchange_arrays import exchange_arrays
+from sparseid.methods.sparling.kinds import kind_measurements
+from sparseid.methods.sparling.perturbation import RADIUS, Examples, identified_kinds, perturb, perturbation_accuracy
 from sparseid.methods.sparling.single_motifs import single_motif_errors, strongest
 from sparseid.methods.sparling.sparse_layer import SparseLayer
 from sparseid.metrics.edit_distance import cut_at_end
@@ -33,26 +36,36 @@ def binned_labels(module: SparlingModule) -> BinnedLabels | None:
     return BinnedLabels(maps, module.domain.vocabulary - 1, items)
 
 
-def further_measurements(module: SparlingModule, matched: MatchedMotifs) -> list[Measurement]:
-    """Return what else is asked for at the final density: exchanged motifs and single motifs."""
+def further_measurements(
+    module: SparlingModule, matched: MatchedMotifs
+) -> tuple[list[Measurement], dict[str, np.ndarray]]:
+    """Return what else is measured at the final density, and what is drawn of it.
+
+    What became of each kind of motif; where it is asked for exchanged motifs (with examples) and single motifs.
+    Nothing of the baselines that a penalty makes sparse.
+    """
     config = module.evaluation_config
-    if _steps_above(module) > 0:
-        return []
-    measured = []
+    if _steps_above(module) > 0 or not isinstance(module.sparse, SparseLayer):
+        return [], {}
+    measured, arrays = kind_measurements(matched.counts.matrix, module.domain.kind_names), {}
     if config.perturbed_items:
-        accuracy, items = _perturbation(module, matched)
+        accuracy, items, examples = _perturbation(module, matched)
         measured.append(Measurement("perturbation_accuracy", 100 * accuracy, "percent", items))
-    if config.single_items and isinstance(module.sparse, SparseLayer):
+        if examples is not None:
+            pictures = drawn(examples.inputs, module.domain).cpu().numpy()
+            maps = examples.before.cpu().numpy(), examples.after.cpu().numpy()
+            arrays = exchange_arrays(pictures, *maps, examples.labels, examples.expected, examples.decoded)
+    if config.single_items:
         sparse = module.sparse
 
         def scores(inputs: Tensor) -> Tensor:
             return strongest(sparse.above_threshold(module.encoder(inputs.to(module.device))))
 
         measured += single_motif_errors(_data(module), config.single_items, scores, module.channels)
-    return measured
+    return measured, arrays
 
 
-def _perturbation(module: SparlingModule, matched: MatchedMotifs) -> tuple[float, int]:
+def _perturbation(module: SparlingModule, matched: MatchedMotifs) -> tuple[float, int, Examples | None]:
     data, config = _data(module), module.evaluation_config
     change = partial(
         perturb,

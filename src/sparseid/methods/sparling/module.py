@@ -229,6 +229,7 @@ class SparlingModule(LightningModule):
             self.measurements += [Measurement("val_exact_accuracy", 100 * trace[-1][3], "percent", self._checked)]
         if self._binned is not None:
             self.measurements += self._binned.measurements(self._decoded)
-        self.measurements += further_measurements(self, self._matched)
-        self.arrays |= self._matched.arrays()
+        further, pictures = further_measurements(self, self._matched)
+        self.measurements += further
+        self.arrays |= self._matched.arrays() | pictures
         self.arrays["density_trace"] = np.array(trace, float).reshape(-1, 4)

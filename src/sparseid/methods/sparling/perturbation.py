@@ -16,6 +16,8 @@ from sparseid.metrics.edit_distance import without_padding
 
 RADIUS = 5
 """An entry is a motif's mark if none is larger within so many input positions (authors' code)."""
+PICTURED = 6
+"""Items of a picture at most."""
 LEAST_SHARE = 0.75
 """Channels stand for a kind if they mark more than this share of its sites (authors' code)."""
 
@@ -31,10 +33,23 @@ class Exchanges(Protocol):
 
 
 class Perturbed(NamedTuple):
-    """A batch of exchanged maps (N, C, H, W) and the labels that they should be decoded to."""
+    """Exchanged maps (M, C, H, W), the labels they should be decoded to, the items of the batch, their marks before."""
 
     maps: Tensor
     labels: list[list[int]]
+    items: list[int]
+    marks: Tensor
+
+
+class Examples(NamedTuple):
+    """Items for a picture: inputs (m, ...), marks before and after (m, C, H, W), and tokens, see `exchange_arrays`."""
+
+    inputs: Tensor
+    before: Tensor
+    after: Tensor
+    labels: list[list[int]]
+    expected: list[list[int]]
+    decoded: list[list[int]]
 
 
 def identified_kinds(matrix: NDArray[np.integer], channel_kinds: NDArray[np.integer]) -> dict[int, list[int]]:
@@ -98,7 +113,7 @@ def perturb(
     """
     kinds = [kind for kind in exchanges.exchangeable if kind in channels]
     token = exchanges.exchangeable
-    new_maps, new_labels = [], []
+    new_maps, new_labels, items = [], [], []
     marks = only_marks(maps, radius)
     for item, label in enumerate(without_padding(batch.labels.cpu().numpy())):
         present = [kind for kind in kinds if token[kind] in label]
@@ -115,7 +130,8 @@ def perturb(
         new = list(results)[rng.integers(len(results))]
         new_maps.append(moved(marks[item], channels[old], channels[new][0]))
         new_labels.append(results[new])
-    return Perturbed(torch.stack(new_maps) if new_maps else maps[:0], new_labels)
+        items.append(item)
+    return Perturbed(torch.stack(new_maps) if new_maps else maps[:0], new_labels, items, marks[items])
 
 
 def perturbation_accuracy(
@@ -124,8 +140,8 @@ def perturbation_accuracy(
     decode: Callable[[Tensor], list[list[int]]],
     change: Callable[[MotifBatch, Tensor, list[list[int]]], Perturbed],
     most: int,
-) -> tuple[float, int]:
-    """Return the share of exchanged maps that are decoded to the exchanged label, and how many there were.
+) -> tuple[float, int, Examples | None]:
+    """Return the share of exchanged maps that are decoded to the exchanged label, how many there were, and examples.
 
     Parameters
     ----------
@@ -139,16 +155,26 @@ def perturbation_accuracy(
         Items to exchange at most.
     """
     right = number = 0
+    examples = None
     for batch in batches:
         maps = encode(batch.inputs)
         perturbed = change(batch, maps, decode(maps))
         wanted = perturbed.labels[: most - number]
         if wanted:
-            right += sum(_equal(decode(perturbed.maps[: len(wanted)]), wanted))
+            decoded = decode(perturbed.maps[: len(wanted)])
+            right += sum(_equal(decoded, wanted))
             number += len(wanted)
+            examples = examples or _examples(batch, perturbed, decoded[:PICTURED])
         if number == most:
             break
-    return (right / number if number else float("nan")), number
+    return (right / number if number else float("nan")), number, examples
+
+
+def _examples(batch: MotifBatch, perturbed: Perturbed, decoded: list[list[int]]) -> Examples:
+    items = perturbed.items[: len(decoded)]
+    before = without_padding(batch.labels[items].cpu().numpy())
+    maps = perturbed.marks[: len(items)], perturbed.maps[: len(items)]
+    return Examples(batch.inputs[items], *maps, before, perturbed.labels[: len(items)], decoded)
 
 
 def _equal(first: list[list[int]], second: list[list[int]]) -> Iterator[bool]:
