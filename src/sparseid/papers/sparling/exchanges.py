@@ -33,8 +33,8 @@ def exchanged_motifs(arrays: Mapping[str, np.ndarray]) -> Figure:
     arrays
         Of a run: ``perturbed_images`` (m, H, W) or (m, bands, frames), ``perturbed_cells`` (2,) height and width of the
         motif map (width 1: sounds), ``perturbed_entries`` (E, 5) int: item, row, column in cells of the map, channel
-        before (-1: none) and after; ``perturbed_labels``, ``perturbed_expected``, ``perturbed_predictions`` (m, L) tokens
-        padded with -1; and ``confusion``, ``channel_kinds``, ``kind_names``, ``token_names`` as for the other pictures.
+        before (-1: none) and after; ``perturbed_labels``, ``perturbed_expected`` and ``perturbed_predictions`` (m, L)
+        tokens padded with -1; and ``confusion``, ``channel_kinds``, ``kind_names``, ``token_names`` as elsewhere.
     """
     images, entries, meanings = arrays["perturbed_images"], arrays["perturbed_entries"], Meanings.of(arrays)
     height, width = (int(size) for size in arrays["perturbed_cells"])
