@@ -1,30 +1,27 @@
-"""Formulas per second of the LaTeX-OCR renderers against Matplotlib's mathtext, one after the other."""
+"""Formulas per second of the LaTeX-OCR renderers, one after the other, and of images that were drawn or kept before."""
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Iterator, Sequence
+from tempfile import TemporaryDirectory
 
 import numpy as np
-from matplotlib.font_manager import FontProperties
-from matplotlib.mathtext import MathTextParser
 from timing import report, seconds
 
-from sparseid.data.latex_ocr import builtin, pdflatex
+from sparseid.data.latex_ocr import builtin, mathtext, pdflatex
 from sparseid.data.latex_ocr.generator import LatexOcr
-from sparseid.data.latex_ocr.grammar import Formula, tex
-from sparseid.data.latex_ocr.items import Items
+from sparseid.data.latex_ocr.grammar import Formula
+from sparseid.data.latex_ocr.items import BLOCK, Items
+from sparseid.data.latex_ocr.page import Page
 from sparseid.streams import Streams
 
 DPI = 200
 AT_ONCE = 200
 BATCH = 32
 
-
-def mathtext(formulas: Sequence[Formula], dpi: int) -> list[np.ndarray]:
-    """Draw formulas as one would with Matplotlib: a picture each, without boxes."""
-    parser: MathTextParser = MathTextParser("agg")
-    font = FontProperties(size=10, math_fontfamily="cm")
-    return [np.asarray(parser.parse(f"${tex(formula)}$", dpi, font).image) for formula in formulas]
+Render = Callable[[Sequence[Formula], int], list[Page]]
 
 
 def new_formulas() -> Iterator[list[Formula]]:
@@ -34,26 +31,41 @@ def new_formulas() -> Iterator[list[Formula]]:
         yield LatexOcr().draw_formulas(AT_ONCE, rng)
 
 
+def kept_block() -> None:
+    """Read a block that mathtext has drawn from the data folder, and give its first items noise."""
+    Items(LatexOcr(renderer="mathtext"), Streams(0), "bench", end=BLOCK).batch(np.arange(BATCH))
+
+
 def main() -> None:
-    """Measure drawing of formulas, and batches of items whose formulas were drawn already."""
-    drawn: dict[str, Callable[[Sequence[Formula], int], object]] = {"builtin": builtin.render, "mathtext": mathtext}
+    """Measure drawing of formulas, and batches of items whose formulas were drawn already or are kept on disk."""
+    drawn: dict[str, Render] = {"builtin": builtin.render, "mathtext": mathtext.render}
     if not pdflatex.missing_programs():
         drawn["pdflatex"] = pdflatex.render
     formulas = new_formulas()
 
-    def work(render: Callable[[Sequence[Formula], int], object]) -> Callable[[], None]:
-        return lambda: (render(next(formulas), DPI), None)[1]
+    def work(render: Render) -> Callable[[], object]:
+        return lambda: render(next(formulas), DPI)
 
     items, numbers = Items(LatexOcr(), Streams(0), "batches"), np.arange(BATCH)
     calls: dict[str, Callable[[], object]] = {name: work(render) for name, render in drawn.items()}
-    calls["batch"] = lambda: items.batch(numbers)
-    times = seconds(calls, repeats=5)
-    rates = {name: (BATCH if name == "batch" else AT_ONCE) / took for name, took in times.items()}
-    lines = [f"LaTeX-OCR at {DPI} dpi, formulas of 1 to 30 tokens, per second of one process"]
-    for name in drawn:
-        lines.append(f"  {name:34s} {rates[name]:9,.0f}   ratio to mathtext {rates[name] / rates['mathtext']:5.1f}")
-    lines.append(f"  {'items of 120x360 drawn before':34s} {rates['batch']:9,.0f}")
-    report("latex_ocr", lines, {f"{name}_per_s": rate for name, rate in rates.items()})
+    calls |= {"batch": lambda: items.batch(numbers), "kept": kept_block}
+    of_one_call = {"batch": BATCH, "kept": BLOCK}
+    rates = {}
+    with TemporaryDirectory() as folder:
+        os.environ["SPARSEID_DATA"] = folder
+        for clock in (time.perf_counter, time.process_time):
+            if clock is time.process_time:
+                calls.pop("pdflatex", None)  # works in processes of its own
+            for name, took in seconds(calls, repeats=5, clock=clock).items():
+                rates[f"{name}_per_{'cpu_' if clock is time.process_time else ''}s"] = (
+                    of_one_call.get(name, AT_ONCE) / took
+                )
+    titles = {"batch": "items of 120x360 drawn before", "kept": "mathtext, kept before, a block"}
+    lines = [f"LaTeX-OCR at {DPI} dpi, formulas of 1 to 30 tokens, per second of one process, and of its own time"]
+    for name in (*drawn, "batch", "kept"):
+        own = rates.get(f"{name}_per_cpu_s")
+        lines.append(f"  {titles.get(name, name):34s} {rates[f'{name}_per_s']:9,.0f} {f'{own:9,.0f}' if own else ''}")
+    report("latex_ocr", lines, rates)
 
 
 if __name__ == "__main__":

@@ -117,21 +117,25 @@ class MotifData(LightningDataModule):
     def fixed_set(self, name: str, items: int) -> FixedSet:
         """Return the first items of a set that is the same for every seed; all but validation are as tests are."""
         draw = self.draw if name == "validation" else self.draw_test
-        return FixedSet(draw, f"{self.name}/{name}", items, self.chunk)
+        return FixedSet(drawn(draw, f"{self.name}/{name}", self.chunk), items, self.chunk)
 
     def single_motif_set(self, name: str, items: int) -> FixedSet:
         """Return the first items of a set of single motifs (`draw_single`) that is the same for every seed."""
-        return FixedSet(partial(self.draw_single, name), f"{self.name}/single/{name}", items, self.chunk)
+        draw = partial(self.draw_single, name)
+        return FixedSet(drawn(draw, f"{self.name}/single/{name}", self.chunk), items, self.chunk)
 
     def training_batch(self, index: int) -> MotifBatch:
         """Return training batch `index`; under several processes, this process's share of it."""
         trainer = self.trainer
         rank, processes = (trainer.global_rank, trainer.world_size) if trainer is not None else (0, 1)
         first = index * self.batch_size
-        items = np.arange(first + rank, first + self.batch_size, processes)
+        return self.training_items(np.arange(first + rank, first + self.batch_size, processes))
+
+    def training_items(self, numbers: np.ndarray) -> MotifBatch:
+        """Return the training items of the given numbers, which ascend."""
         parts = [
-            select(self._block(int(number)), items[items // self.block == number] % self.block)
-            for number in np.unique(items // self.block)
+            select(self._block(int(number)), numbers[numbers // self.block == number] % self.block)
+            for number in np.unique(numbers // self.block)
         ]
         return parts[0] if len(parts) == 1 else join(parts)
 
@@ -149,13 +153,22 @@ class MotifData(LightningDataModule):
 
 
 class FixedSet:
-    """The first `items` items of a named, seedless set, drawn chunk by chunk each time it is read.
+    """The first `items` items of a seedless set, made chunk by chunk each time it is read.
 
-    Drawing is faster than keeping 10,000 images of 100 x 100 pixels in memory.
+    Making is faster than keeping 10,000 images of 100 x 100 pixels in memory.
+
+    Parameters
+    ----------
+    first_of_chunk
+        Returns the first so many items of the chunk of a number: the arguments are number and items.
+    items
+        Of the whole set.
+    chunk
+        Items per batch.
     """
 
-    def __init__(self, draw: Draw, name: str, items: int, chunk: int = 128) -> None:
-        self.draw, self.name, self.items, self.chunk = draw, name, items, chunk
+    def __init__(self, first_of_chunk: Callable[[int, int], MotifBatch], items: int, chunk: int) -> None:
+        self.first_of_chunk, self.items, self.chunk = first_of_chunk, items, chunk
 
     def __len__(self) -> int:
         """Return the number of batches."""
@@ -163,9 +176,17 @@ class FixedSet:
 
     def __iter__(self) -> Iterator[MotifBatch]:
         for number in range(len(self)):
-            batch = self.draw(self.chunk, FIXED.numpy(self.name, number))
-            kept = min(self.chunk, self.items - number * self.chunk)
-            yield batch if kept == self.chunk else select(batch, np.arange(kept))
+            yield self.first_of_chunk(number, min(self.chunk, self.items - number * self.chunk))
+
+
+def drawn(draw: Draw, name: str, chunk: int) -> Callable[[int, int], MotifBatch]:
+    """Return what a `FixedSet` asks for where whole chunks are drawn, each from its own random stream of a name."""
+
+    def first_of_chunk(number: int, items: int) -> MotifBatch:
+        batch = draw(chunk, FIXED.numpy(name, number))
+        return batch if items == chunk else select(batch, np.arange(items))
+
+    return first_of_chunk
 
 
 def checks(cfg: RunConfig) -> tuple[int, int, int, int]:

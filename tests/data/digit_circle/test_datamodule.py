@@ -5,7 +5,7 @@ import torch
 from sparseid.data.digit_circle.datamodule import DigitCircleData
 from sparseid.data.digit_circle.generator import DigitCircle
 from sparseid.data.digit_circle.glyphs import read_glyphs
-from sparseid.data.motifs import FixedSet, select
+from sparseid.data.motifs import select
 
 SMALL = DigitCircle(read_glyphs("compact"), 40, 3, 5, 10, 12, 6, 1)
 
@@ -59,7 +59,7 @@ def test_sites_and_labels_name_the_same_symbols():
 
 
 def test_fixed_sets_do_not_depend_on_seed_or_size():
-    few, many = list(data().val_dataloader()), list(FixedSet(data().draw, "digit_circle/validation", 300))
+    few, many = list(data().val_dataloader()), list(data().fixed_set("validation", 300))
     assert [len(batch.labels) for batch in many] == [128, 128, 44]
     assert torch.equal(few[0].inputs, many[0].inputs[:100])
     assert same(few[0], next(iter(data(seed=7).val_dataloader())))

@@ -1,12 +1,14 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
-from sparseid.data.latex_ocr import pdflatex
+from sparseid.data.latex_ocr import mathtext, pdflatex
 from sparseid.data.latex_ocr.datamodule import LatexOcrData
 from sparseid.data.latex_ocr.generator import LatexOcr
 from sparseid.data.latex_ocr.grammar import KIND_NUMBERS
-from sparseid.data.latex_ocr.items import BLOCK, FixedSet, Items
+from sparseid.data.latex_ocr.items import BLOCK, Items
 from sparseid.streams import FIXED, Streams
 
 SMALL = LatexOcr(height=50, width=140, dpi=80, longest=12)
@@ -102,7 +104,8 @@ def test_processes_share_a_batch(processes):
     assert torch.equal(torch.stack(parts, dim=1).flatten(0, 1), whole.inputs)
 
 
-def test_slow_images_are_kept_and_found_again(monkeypatch, tmp_path):
+@pytest.mark.parametrize("slow", [pdflatex, mathtext])
+def test_slow_images_are_kept_and_found_again(monkeypatch, tmp_path, slow):
     monkeypatch.setenv("SPARSEID_DATA", str(tmp_path))
     calls = []
 
@@ -112,8 +115,8 @@ def test_slow_images_are_kept_and_found_again(monkeypatch, tmp_path):
 
         return drawn(formulas, dpi)
 
-    monkeypatch.setattr(pdflatex, "render", render)
-    slow = LatexOcr(height=50, width=140, dpi=80, longest=12, renderer="pdflatex")
+    monkeypatch.setattr(slow, "render", render)
+    slow = replace(SMALL, renderer=slow.__name__.split(".")[-1])
     numbers = np.arange(40)
     expected = Items(SMALL, FIXED, "latex_ocr/test").batch(numbers)
     for _ in range(2):
@@ -122,6 +125,6 @@ def test_slow_images_are_kept_and_found_again(monkeypatch, tmp_path):
         items._blocks[1].result()  # being made ahead
     assert calls == [BLOCK, BLOCK]
     assert len(list(tmp_path.rglob("prepared-*.npz"))) == 2
-    (other,) = FixedSet(Items(slow, Streams(1), "latex_ocr/test"), 40)
+    other = Items(slow, Streams(1), "latex_ocr/test", end=40).batch(numbers)
     assert not torch.equal(other.labels, expected.labels)
     assert calls == [BLOCK] * 3  # nothing is made ahead that nobody will ask for

@@ -8,7 +8,8 @@ from omegaconf import OmegaConf
 from sparseid.config import data_sets
 from sparseid.config.identity import cell_keys, recipe_hash
 from sparseid.config.latex_ocr import LatexOcrConfig
-from sparseid.config.schema import RunConfig, SparlingConfig
+from sparseid.config.schema import DensityScheduleConfig, RunConfig, SparlingConfig
+from sparseid.data.latex_ocr.generator import RENDERERS
 
 CONFIG = Path(__file__).resolve().parents[3] / "configs" / "data" / "latex_ocr.yaml"
 
@@ -31,7 +32,7 @@ def test_the_published_settings_are_possible():
 @pytest.mark.parametrize(
     ("changes", "key", "message"),
     [
-        ({"renderer": "mathtext"}, "data.renderer", "builtin or pdflatex"),
+        ({"renderer": "latex"}, "data.renderer", "one of builtin, mathtext, pdflatex"),
         ({"height": 0}, "data.height", "at least 1"),
         ({"dpi": 20}, "data.dpi", "at least 50"),
         ({"longest": 0}, "data.longest", "at least 1 and at most 200"),
@@ -73,8 +74,8 @@ def test_checking_settings_imports_no_torch():
 
 
 def test_rows_have_the_domain_of_the_targets_and_renderers_are_different_recipes():
-    runs = [
-        RunConfig(method=SparlingConfig(), data=settings(renderer=renderer)) for renderer in ("builtin", "pdflatex")
-    ]
-    assert [cell_keys(run)["domain"] for run in runs] == ["latex_ocr", "latex_ocr"]
-    assert len({recipe_hash(run) for run in runs}) == 2
+    schedule = DensityScheduleConfig(cut_factor=0.75, start_density=0.5, min_density=1e-3, target_fall_per_sample=1e-6)
+    method = SparlingConfig(schedule=schedule)
+    runs = [RunConfig(method=method, data=settings(renderer=renderer)) for renderer in RENDERERS]
+    assert [cell_keys(run)["domain"] for run in runs] == ["latex_ocr"] * 3
+    assert len({recipe_hash(run) for run in runs}) == 3

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparseid.data.latex_ocr.glyphs import PHASES, draw
 from sparseid.data.latex_ocr.grammar import Formula
-from sparseid.data.latex_ocr.layout import Rule, layout
+from sparseid.data.latex_ocr.layout import Box, Rule, layout
 from sparseid.data.latex_ocr.page import BORDER_POINTS, POINTS_PER_INCH, Page
 from sparseid.data.latex_ocr.syntax import parse
 
@@ -22,11 +22,11 @@ def render(formulas: Sequence[Formula], dpi: int) -> list[Page]:
     InputError
         If one is none of the grammar's.
     """
-    return [_page(formula, dpi) for formula in formulas]
+    return [page(layout(parse(formula)), dpi) for formula in formulas]
 
 
-def _page(formula: Formula, dpi: int) -> Page:
-    box = layout(parse(formula))
+def page(box: Box, dpi: int, own_widths: bool = True) -> Page:
+    """Draw a box and its border; `own_widths` as of `glyphs.draw`."""
     scale = dpi / POINTS_PER_INCH
     rows = math.ceil((box.height + box.depth + 2 * BORDER_POINTS) * scale)
     columns = math.ceil((box.width + 2 * BORDER_POINTS) * scale)
@@ -41,7 +41,7 @@ def _page(formula: Formula, dpi: int) -> Page:
             ink[top:stop, left:end] = True
         else:
             row, column = math.floor(y), math.floor(x)
-            drawing = draw(mark.what, dpi, int((x - column) * PHASES))
+            drawing = draw(mark.what, dpi, int((x - column) * PHASES), own_widths)
             top, left = row + drawing.down, column + drawing.right
             stop, end = top + drawing.ink.shape[0], left + drawing.ink.shape[1]
             ink[top:stop, left:end] |= drawing.ink

@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from pytorch_lightning import LightningDataModule
+import torch
 
 from sparseid.data.batch import MotifBatch
 from sparseid.data.latex_ocr.generator import LatexOcr, distribution
-from sparseid.data.latex_ocr.grammar import KINDS, TOKENS
-from sparseid.data.latex_ocr.items import FixedSet, Items
-from sparseid.data.stream import BatchStream
-from sparseid.streams import FIXED, Streams
+from sparseid.data.latex_ocr.grammar import KINDS, SYMBOLS, TOKENS
+from sparseid.data.latex_ocr.items import Items
+from sparseid.data.latex_ocr.single import SingleMotifs, single_motifs
+from sparseid.data.motifs import FixedSet, MotifData, checks
+from sparseid.data.single_motifs import SingleMotifTest
+from sparseid.streams import FIXED
 
 if TYPE_CHECKING:
     from sparseid.config.schema import RunConfig
 
 
-class LatexOcrData(LightningDataModule):
+class LatexOcrData(MotifData):
     """Batches of formula images.
 
-    Training item i is a function of (seed, i), and batch j holds the items from j x batch size on. The validation and
-    the test set are the same for every seed. In the inputs the background is 1, ink and noise are 0 (authors' code).
+    Blocks of items are kept without noise, one bit a pixel (`items`), and each item has noise of its own. In the inputs
+    the background is 1, ink and noise are 0 (authors' code).
 
     Parameters
     ----------
     distribution
         What is drawn.
-    seed
-        Seed of the training stream.
-    batch_size
-        Training items per step, summed over processes.
-    batches_per_check
-        Training batches between two validations.
-    check_items
-        Validation items.
+    seed, batch_size, batches_per_check, check_items
+        As in :class:`sparseid.data.motifs.MotifData`.
     loop_size
         Training formulas after which they come again, under new noise; 0 is never.
 
@@ -50,6 +47,10 @@ class LatexOcrData(LightningDataModule):
     in_channels = 1
     kinds, kind_names = len(KINDS), KINDS
     vocabulary, token_names = len(TOKENS) + 2, TOKENS
+    single_motif_tests = (
+        SingleMotifTest({}, "test"),
+        SingleMotifTest({"split": "without_plus_parens"}, "test", tuple(map(KINDS.index, "+()"))),
+    )
 
     def __init__(
         self,
@@ -60,47 +61,45 @@ class LatexOcrData(LightningDataModule):
         check_items: int,
         loop_size: int = 0,
     ) -> None:
-        super().__init__()
+        super().__init__("latex_ocr", seed, batch_size, batches_per_check, check_items)
         self.distribution = distribution
-        self.batch_size = batch_size
-        self.batches_per_check = batches_per_check
-        self.check_items = check_items
-        self.test_items = 0
-        self._training = Items(distribution, Streams(seed), "batches", loop_size)
+        self._training = Items(distribution, self.streams, "batches", loop_size)
 
     @classmethod
     def from_config(cls, cfg: RunConfig) -> LatexOcrData:
         """Build the data module of a run."""
-        schedule, batch_size = cfg.method.schedule, cfg.trainer.batch_size
-        period = schedule.check_every // batch_size
-        return cls(
-            distribution(cfg.data), cfg.seed, batch_size, period, schedule.check_items, loop_size=cfg.data.loop_size
-        )
+        return cls(distribution(cfg.data), *checks(cfg), loop_size=cfg.data.loop_size)
 
     @property
     def spatial(self) -> tuple[int, int]:
         """Height and width of the images, pixels."""
         return self.distribution.height, self.distribution.width
 
-    def train_dataloader(self) -> BatchStream[MotifBatch]:
-        """Return the training stream, from the trainer's next step on."""
-        return BatchStream(self.training_batch, lambda: self._trainer().global_step, self.batches_per_check)
+    def fixed_set(self, name: str, items: int) -> FixedSet:
+        """Return the first items of a set that is the same for every seed."""
+        source = Items(self.distribution, FIXED, f"{self.name}/{name}", end=items)
+        return FixedSet(lambda chunk, kept: source.batch(chunk * self.chunk + np.arange(kept)), items, self.chunk)
 
-    def val_dataloader(self) -> FixedSet:
-        """Return the first `check_items` validation items."""
-        return FixedSet(Items(self.distribution, FIXED, "latex_ocr/validation"), self.check_items)
+    def training_items(self, numbers: np.ndarray) -> MotifBatch:
+        """Return the training items of the given numbers."""
+        return super().training_items(numbers) if self.single_motifs else self._training.batch(numbers)
 
-    def test_dataloader(self) -> FixedSet:
-        """Return the first `test_items` test items; the run sets `test_items` before each evaluation."""
-        return FixedSet(Items(self.distribution, FIXED, "latex_ocr/test"), self.test_items)
+    def draw_single(self, name: str, items: int, rng: np.random.Generator) -> MotifBatch:
+        """Draw images of one symbol each, in the middle; as its site counts the whole image."""
+        images, kinds = self._single.draw(items, rng)
+        height, width = images.shape[1:]
+        whole = np.tile([0, height, 0, width], (items, 1))
+        return MotifBatch(
+            torch.from_numpy(images[:, None]),
+            torch.from_numpy(kinds[:, None]),
+            torch.from_numpy(np.column_stack([np.arange(items), kinds, whole])),
+        )
 
-    def training_batch(self, index: int) -> MotifBatch:
-        """Return training batch `index`; under several processes, this process's share of it."""
-        trainer = self.trainer
-        rank, processes = (trainer.global_rank, trainer.world_size) if trainer is not None else (0, 1)
-        first = index * self.batch_size
-        return self._training.batch(np.arange(first + rank, first + self.batch_size, processes))
+    @property
+    def exchangeable(self) -> dict[int, int]:
+        """The token of each digit and letter: any may take another's place (authors' code)."""
+        return {KINDS.index(symbol): TOKENS.index(symbol) for symbol in SYMBOLS}
 
-    def _trainer(self):  # type: ignore[no-untyped-def]
-        assert self.trainer is not None, "train_dataloader needs a trainer"
-        return self.trainer
+    @cached_property
+    def _single(self) -> SingleMotifs:
+        return single_motifs(self.distribution)

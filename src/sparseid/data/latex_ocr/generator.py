@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,9 +24,11 @@ PAD = -1
 BOX_MARGIN = 2
 """Pixels by which a motif's box exceeds the symbol on every side (authors' code)."""
 
-RENDERERS = ("builtin", "pdflatex")
-KEPT_ON_DISK = ("pdflatex",)
+RENDERERS = ("builtin", "mathtext", "pdflatex")
+KEPT_ON_DISK = ("mathtext", "pdflatex")
 """Renderers whose images are kept in the data folder; the others draw as fast as a disk is read."""
+VERSION = 1
+"""Of the images that are kept on disk: raised when grammar, renderers or blocks change what they are."""
 
 
 class Clean(NamedTuple):
@@ -61,7 +65,7 @@ class LatexOcr:
     white_flip
         Probability that a white pixel becomes black.
     renderer
-        ``builtin`` or ``pdflatex``.
+        One of :data:`RENDERERS`.
     """
 
     height: int = 120
@@ -103,12 +107,17 @@ class LatexOcr:
         area = self.height * self.width
         return np.unpackbits(ink, axis=1, count=area).reshape(-1, self.height, self.width).view(bool)
 
+    @property
+    def kept_under(self) -> dict[str, Any]:
+        """What images without noise depend on beside the random stream: plain values."""
+        by = f"mathtext {version('matplotlib')}" if self.renderer == "mathtext" else self.renderer
+        canvas = [self.height, self.width, self.dpi]
+        return {"version": VERSION, "canvas": canvas, "longest": self.longest, "renderer": by}
+
     @cached_property
     def _render(self) -> Callable[[Sequence[Formula], int], list[Page]]:
-        if self.renderer == "pdflatex":
-            from sparseid.data.latex_ocr.pdflatex import render
-        else:
-            from sparseid.data.latex_ocr.builtin import render
+        render: Callable[[Sequence[Formula], int], list[Page]]
+        render = import_module(f"sparseid.data.latex_ocr.{self.renderer}").render
         return render
 
 

@@ -36,11 +36,15 @@ class Drawing(NamedTuple):
 
 
 @cache
-def draw(glyph: Glyph, dpi: int, phase: int) -> Drawing:
-    """Draw a character whose origin lies `phase` / :data:`PHASES` pixels right of the edge of a pixel."""
+def draw(glyph: Glyph, dpi: int, phase: int, own_widths: bool = True) -> Drawing:
+    """Draw a character whose origin lies `phase` / :data:`PHASES` pixels right of the edge of a pixel.
+
+    With `own_widths` those of sizes 7 and 5 are as wide as TeX's own drawings of these sizes, else as those of size 10.
+    """
     outline = _outline(glyph.character, glyph.large)
     em = glyph.size * dpi / POINTS_PER_INCH
-    placed = Affine2D().scale(em * _widening(glyph), em).translate(phase / PHASES, 0).transform_path(outline)
+    em_wide = em * _widening(glyph) if own_widths else em
+    placed = Affine2D().scale(em_wide, em).translate(phase / PHASES, 0).transform_path(outline)
     points = np.asarray(placed.vertices)
     left, bottom = np.floor(points.min(axis=0)).astype(int) - 1
     columns, rows = np.ceil(points.max(axis=0)).astype(int) + 1 - (left, bottom)
@@ -59,7 +63,7 @@ def _widening(glyph: Glyph) -> float:
     """Return how much wider than that of size 10 the drawing of a character's own size is."""
     if glyph.large:
         return 1.0
-    return CHARACTERS[glyph.size][glyph.character].width / CHARACTERS[10][glyph.character].width
+    return CHARACTERS[round(glyph.size)][glyph.character].width / CHARACTERS[10][glyph.character].width
 
 
 @cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
@@ -16,9 +15,6 @@ from sparseid.streams import Streams
 
 BLOCK = 512
 """Formulas rendered at once: pdflatex takes half a second to begin. A block of the paper's size is 3 MB."""
-
-VERSION = 1
-"""Of the images that are kept on disk: raised when grammar, renderers or blocks change what they are."""
 
 
 class Items:
@@ -35,16 +31,15 @@ class Items:
         Random streams, and which of them.
     loop_size
         Formulas after which they come again in the same order, under new noise; 0 is never.
-
-    Attributes
-    ----------
     end
-        Number of the first formula that nobody will ask for.
+        Number of the first item that nobody will ask for.
     """
 
-    def __init__(self, distribution: LatexOcr, streams: Streams, name: str, loop_size: int = 0) -> None:
+    def __init__(
+        self, distribution: LatexOcr, streams: Streams, name: str, loop_size: int = 0, end: float = math.inf
+    ) -> None:
         self.distribution, self.streams, self.name, self.loop_size = distribution, streams, name, loop_size
-        self.end: float = loop_size or math.inf
+        self.end = min(loop_size or math.inf, end)
         self._ahead = ThreadPoolExecutor(1) if distribution.renderer in KEPT_ON_DISK else None
         self._blocks: dict[int, Future[Clean]] = {}
 
@@ -91,28 +86,5 @@ class Items:
         return self.distribution.draw_clean(BLOCK, self.streams.numpy(self.name, number))
 
     def _kept(self, number: int) -> Clean:
-        source = self.distribution
-        settings = {
-            "version": VERSION,
-            "stream": [self.streams.seed, self.name, number, BLOCK],
-            "canvas": [source.height, source.width, source.dpi],
-            "longest": source.longest,
-            "renderer": source.renderer,
-        }
+        settings = self.distribution.kept_under | {"stream": [self.streams.seed, self.name, number, BLOCK]}
         return Clean(**kept_arrays("latex_ocr", settings, lambda: self._draw(number)._asdict()))
-
-
-class FixedSet:
-    """The first `count` items of a stream, chunk by chunk; item i is the same whatever the size of the set."""
-
-    def __init__(self, items: Items, count: int, chunk: int = 128) -> None:
-        self.items, self.count, self.chunk = items, count, chunk
-        items.end = count
-
-    def __len__(self) -> int:
-        """Return the number of batches."""
-        return -(-self.count // self.chunk)
-
-    def __iter__(self) -> Iterator[MotifBatch]:
-        for first in range(0, self.count, self.chunk):
-            yield self.items.batch(np.arange(first, min(first + self.chunk, self.count)))

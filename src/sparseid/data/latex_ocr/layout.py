@@ -28,7 +28,7 @@ class Glyph(NamedTuple):
     """A character, the size of its font in points, and which growing parenthesis it is (0: that of the text font)."""
 
     character: str
-    size: int
+    size: float
     large: int = 0
 
 

@@ -31,7 +31,7 @@ Fault = tuple[tuple[str, ...], str]
 def faults(config: LatexOcrConfig) -> Iterator[Fault]:
     """Yield what makes the settings impossible."""
     if config.renderer not in RENDERERS:
-        yield ("data.renderer",), f"data.renderer must be {' or '.join(RENDERERS)}"
+        yield ("data.renderer",), f"data.renderer must be one of {', '.join(RENDERERS)}"
     sound = True
     for name, least, most in (
         ("height", 1, math.inf),

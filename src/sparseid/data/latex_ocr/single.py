@@ -10,12 +10,11 @@ import numpy as np
 from sparseid.data.kept import kept_arrays
 from sparseid.data.latex_ocr.generator import LatexOcr, noisy
 from sparseid.data.latex_ocr.grammar import KINDS
-from sparseid.data.latex_ocr.items import VERSION
 from sparseid.data.latex_ocr.page import in_the_middle
 from sparseid.streams import FIXED
 
 SIDE = 40
-"""Pixels of the images at 200 dpi (authors' code)."""
+"""Pixels of the images at 200 dpi (authors' code); at others accordingly."""
 IMAGES = 10_000
 """Formulas from which symbols are cut out (authors' code)."""
 SEEN_AT_LEAST = 2
@@ -53,18 +52,10 @@ class SingleMotifs:
         return noisy(self.drawings[chosen], self.white_flip, rng), present[kind]
 
 
-def single_motifs(distribution: LatexOcr, images: int = IMAGES, side: int = SIDE) -> SingleMotifs:
-    """Return the symbols of `images` formulas without noise, in squares of `side` pixels.
-
-    They are made once and kept in the data folder.
-    """
-    settings = {
-        "version": VERSION,
-        "single": [images, side, SEEN_AT_LEAST],
-        "canvas": [distribution.height, distribution.width, distribution.dpi],
-        "longest": distribution.longest,
-        "renderer": distribution.renderer,
-    }
+def single_motifs(distribution: LatexOcr, images: int | None = None) -> SingleMotifs:
+    """Return the symbols of so many formulas without noise, in squares; made once and kept in the data folder."""
+    images, side = images or IMAGES, round(SIDE * distribution.dpi / 200)
+    settings = distribution.kept_under | {"single": [images, side, SEEN_AT_LEAST]}
     kept = kept_arrays("latex_ocr", settings, lambda: _cut_out(distribution, images, side))
     return SingleMotifs(kept["drawings"], kept["kinds"], distribution.white_flip)
 
