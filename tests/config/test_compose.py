@@ -203,3 +203,10 @@ def test_choice_without_schema_is_refused(configs):
 
 def test_configs_folder_that_is_not_there(tmp_path):
     assert "does not exist" in message([], tmp_path)
+
+
+def test_a_key_of_another_method_is_not_suggested_to_whoever_typed_it():
+    with pytest.raises(ConfigError) as caught:
+        compose(["experiment=ddl/table5", "variants=[]", "method.optimizer.lr=1e-3"])
+    assert "method.optimizer.lr belongs to another method or data set" in str(caught.value)
+    assert "did you mean" not in str(caught.value)

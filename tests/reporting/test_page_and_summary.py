@@ -99,6 +99,32 @@ def test_a_sweep_with_other_settings_shows_its_own_runs_and_compares_nothing(
     assert "with other settings than the preset's: DigitCircle, Sparling MT" in kept.read_text()
 
 
+def test_a_sweep_outside_of_the_tables_shows_what_its_runs_measured_or_nothing(
+    tmp_path, sparling_rows, capsys, monkeypatch
+):
+    page = tmp_path / "report" / "index.html"
+    monkeypatch.setattr("sparseid.reporting.summary.build_report", lambda *given, **named: page)
+    folder = tmp_path / "small" / "sparling" / "run"
+    folder.mkdir(parents=True)
+    (folder / "status.json").write_text(json.dumps({"state": "done"}))
+    write_rows(folder / "result.json", [])
+    finish_artefact("sparling/fig3", tmp_path, "small", frozenset({"other"}))
+    said = capsys.readouterr().out
+    assert "Table:" not in said
+    assert "undecided" not in said
+    assert "making the report" in said
+    own = {"domain": "mlpmixture", "method": "ours", "alpha": 0.05, "dim": 3, "structure": "other", "mask": "mine"}
+    [row, *_] = sparling_rows(0)
+    ours = replace(row, paper="ddl", recipe="other", keys=own, metric="mcc", value=0.4426, unit="correlation")
+    write_rows(folder / "result.json", [ours])
+    finish_artefact("ddl/table5", tmp_path, "small", frozenset({"other"}))  # none of its cells
+    said = capsys.readouterr().out
+    assert "0.443" in said
+    assert "mine" in said
+    assert "undecided" not in said
+    assert "0.443" in (tmp_path / "report" / "small" / "ddl-table5-other-settings.md").read_text()
+
+
 def test_a_cell_of_a_sweep_leaves_the_report_alone(tmp_path, sparling_rows, capsys):
     folder = tmp_path / "small" / "sparling" / "one-of-many"
     folder.mkdir(parents=True)

@@ -84,7 +84,11 @@ def _unknown_key(key: str, source: str, cause: OmegaConfBaseException | None) ->
         parent = key.rpartition(".")[0]
         candidates += [f"{parent}.{field.name}".lstrip(".") for field in dataclasses.fields(cause.object_type)]
     candidates = [name for name in dict.fromkeys(candidates) if name != key]
-    hint = did_you_mean(key, candidates) or "python run.py --cfg job lists every key"
+    typed = source.partition("=")[0].rpartition(" ")[2].lstrip("+")
+    if typed in candidates:  # method.optimizer is no part of a method that has method.lr
+        hint = f"{typed} belongs to another method or data set; --cfg job behind the command lists the keys of this one"
+    else:
+        hint = did_you_mean(key, candidates) or "python run.py --cfg job lists every key"
     return ConfigError(f"unknown key {key}", source=source, hint=hint)
 
 

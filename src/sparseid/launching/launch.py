@@ -107,7 +107,11 @@ def _say_remarks(outcomes: Sequence[Outcome]) -> None:
     """Say what the runs of a sweep remarked, which is otherwise in their logs alone; each text once."""
     remarks = Counter(text for outcome in outcomes for text in RunFolder(outcome.folder).remarks)
     for text, runs in remarks.most_common(MOST_REMARKS):
-        print(f"{'all' if runs == len(outcomes) else runs} of {len(outcomes)} runs: {text}")
+        print(
+            text
+            if len(outcomes) == 1
+            else f"{'all' if runs == len(outcomes) else runs} of {len(outcomes)} runs: {text}"
+        )
     if len(remarks) > MOST_REMARKS:
         print(f"and {len(remarks) - MOST_REMARKS} more: remarks.json in the folders of the runs")
 

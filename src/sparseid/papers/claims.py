@@ -246,9 +246,11 @@ def weakest(findings: Mapping[str, Finding]) -> Finding:
     name, worst = min(findings.items(), key=distance)
     if not any(finding.measured for finding in findings.values()):
         return worst
-    holding = sum(finding.outcome == "holds" for finding in findings.values())
+    measured = [finding for finding in findings.values() if finding.measured]
+    holding = sum(finding.outcome == "holds" for finding in measured)
+    missing = f" ({len(findings) - len(measured)} more not measured)" if len(measured) < len(findings) else ""
     which = "least clear" if worst.outcome == "holds" else "furthest from it"
-    text = f"holds in {holding} of {len(findings)} cases; {which}: {name}, {worst.text}"
+    text = f"holds in {holding} of {len(measured)} cases{missing}; {which}: {name}, {worst.text}"
     return Finding(worst.outcome, text, worst.statistic, worst.p)
 
 

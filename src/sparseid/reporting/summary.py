@@ -15,13 +15,15 @@ from rich.text import Text
 
 from sparseid.files import remove_leftovers, write_text
 from sparseid.measurements import Key
+from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import ClaimResult
 from sparseid.papers.names import written, written_cell
 from sparseid.papers.presets import of_preset, preset_recipes
 from sparseid.papers.registry import artefact, run_figures, run_summary
 from sparseid.papers.rows import per_seed, values_of
-from sparseid.reporting.aggregate import cells
-from sparseid.reporting.collect import RESULT, collect, newest, read_arrays, rows_frame
+from sparseid.reporting import PAGE
+from sparseid.reporting.aggregate import Cell, cells
+from sparseid.reporting.collect import RESULT, Collection, collect, newest, read_arrays, rows_frame
 from sparseid.reporting.figures import save_figure
 from sparseid.reporting.page import build_report
 from sparseid.reporting.sections import file_name
@@ -73,7 +75,7 @@ def finish_run(folder: Path, page: bool = True) -> None:
         _print_table(console, caption(summary.title, scale, summary.convention), table)
     if len(values_of(rows, "steps_above")) > 1:
         _print_curve(console, rows)
-    _print_end(console, scale, folder / "figures", build_report(outputs) if page else None)
+    _print_end(console, scale, folder / "figures", _build_report(console, outputs) if page else None)
 
 
 def finish_artefact(artefact_id: str, outputs: Path, scale: str, asked: frozenset[str] = frozenset()) -> None:
@@ -101,28 +103,52 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str, asked: frozense
     chosen = artefact(artefact_id)
     outputs = Path(outputs)
     collection = collect(outputs)
-    rows_of = partial(of_preset, collection.rows, scale=scale)
-    rows, title = rows_of(chosen.id), chosen.title
-    others = bool(asked - preset_recipes(chosen.id, scale))
-    if others:
-        rows = collection.rows[(collection.rows["scale"] == scale) & collection.rows["recipe"].isin(asked)]
-    made = cells(chosen, rows, scale)
-    if others:
-        made = [replace(cell, verdict=Verdict("not comparable")) for cell in made if cell.ours is not None]
-        title = _title_of_others(chosen.title, [cell.keys for cell in made])
-    heading, table = caption(title, scale, chosen.convention), lines(made, chosen.convention)
     console = _console()
-    _print_table(console, heading, table)
-    _print_claims(console, chosen.check_claims(lambda name: rows if name == chosen.id else rows_of(name), scale))
+    if asked - preset_recipes(chosen.id, scale):
+        rows = collection.rows[(collection.rows["scale"] == scale) & collection.rows["recipe"].isin(asked)]
+        _finish_others(console, chosen, rows, outputs, scale)
+    else:
+        rows_of = partial(of_preset, collection.rows, scale=scale)
+        table = lines(cells(chosen, rows_of(chosen.id), scale), chosen.convention)
+        _print_table(console, caption(chosen.title, scale, chosen.convention), table)
+        _print_claims(console, chosen.check_claims(rows_of, scale))
     for problem in collection.of_paper(chosen.paper).problems:
         _say(console, f"not used: {problem}")
-    page = build_report(outputs, collection=collection)  # of all papers, so after what was asked for
-    if others:
-        kept = page.parent / scale / f"{file_name(chosen.id)}-other-settings.md"
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        write_text(kept, markdown(table, heading))
-        _say(console, f"Table:   {kept}")
+    page = _build_report(console, outputs, collection)  # of all papers, so after what was asked for
     _print_end(console, scale, page.parent / scale, page)
+
+
+def _finish_others(console: Console, chosen: Artefact, rows: pd.DataFrame, outputs: Path, scale: str) -> None:
+    """Print and keep the table of a sweep with other settings than the preset's; nothing where nothing was made.
+
+    Where no cell of the artefact's is among its rows (a structure or a data set that the paper has not) it is the table
+    of single runs.
+    """
+    shown, made = chosen, _incomparable(cells(chosen, rows, scale))
+    if not made and (summary := run_summary(chosen.paper, rows)) is not None:
+        shown, made = summary, _incomparable(cells(summary, rows, scale))
+    if not made:
+        return
+    title = _title_of_others(chosen.title, [cell.keys for cell in made])
+    heading, table = caption(title, scale, shown.convention), lines(made, shown.convention)
+    _print_table(console, heading, table)
+    if shown is chosen:
+        _print_claims(console, chosen.check_claims(lambda name: rows if name == chosen.id else rows[:0], scale))
+    kept = (outputs / PAGE).parent / scale / f"{file_name(chosen.id)}-other-settings.md"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    write_text(kept, markdown(table, heading))
+    _say(console, f"Table:   {kept}")
+
+
+def _incomparable(made: Sequence[Cell]) -> list[Cell]:
+    return [replace(cell, verdict=Verdict("not comparable")) for cell in made if cell.ours is not None]
+
+
+def _build_report(console: Console, outputs: Path, collection: Collection | None = None) -> Path:
+    """Bring the report up to date; say so first where that takes long."""
+    if not (outputs / PAGE).exists():
+        _say(console, "making the report of everything that was measured (a minute or two, the first time)")
+    return build_report(outputs, collection=collection)
 
 
 def _title_of_others(title: str, keys: Sequence[Mapping[str, Key]]) -> str:

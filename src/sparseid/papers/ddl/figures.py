@@ -56,8 +56,8 @@ def block_r2(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figur
         groups = ", ".join(map(str, values_of(select(rows, {"dim": (dim,)}), "groups")))
         axes.set_title(f"{dim} latents" + (f", groups {groups}" if groups else ""), fontsize=10, color=INK)
     grid[0, 0].set_ylabel("R2", fontsize=9)
-    names = {rf"$\alpha$ = {ALPHA:g}, scale={scale}": WITH, r"$\alpha$ = 0": WITHOUT}
-    _legend(figure, names, "small points: seeds; dotted: half of the reference")
+    names = {r"$\alpha$ = 0": WITHOUT, rf"$\alpha$ = {ALPHA:g}": WITH}
+    _legend(figure, names, f"scale={scale}; small points: seeds; dotted: half of the reference")
     return figure
 
 
@@ -81,7 +81,7 @@ def mcc_by_structure(rows: pd.DataFrame, targets: Sequence[Target], scale: str) 
         axes.set_xticks(range(len(MASKS)), [written(mask).replace(" ", "\n") for mask in MASKS], fontsize=7)
         axes.set_title(f"{dim} latents", fontsize=10, color=INK)
     grid[0, 0].set_ylabel("MCC", fontsize=9)
-    _legend(figure, {f"diverse, scale={scale}": WITH, "dense": WITHOUT}, "small points: seeds")
+    _legend(figure, {"diverse": WITH, "dense": WITHOUT}, f"scale={scale}; small points: seeds")
     return figure
 
 
@@ -110,8 +110,8 @@ def mcc_against_alpha(rows: pd.DataFrame, targets: Sequence[Target], scale: str)
     axes.set_xticks(range(len(ALPHAS)), [f"{alpha:g}" for alpha in ALPHAS])
     axes.set_xlabel(r"weight of the penalty, $\alpha$", fontsize=9)
     axes.set_ylabel("MCC", fontsize=9)
-    names = {f"{dim} latents, scale={scale}": colour for dim, colour in COLOURS.items()}
-    _legend(figure, names, "small points: seeds; crosses: the paper's")
+    names = {f"{dim} latents": colour for dim, colour in COLOURS.items()}
+    _legend(figure, names, f"scale={scale}; small points: seeds; crosses: the paper's")
     return figure
 
 
