@@ -9,6 +9,7 @@ import pytest
 from sparseid.config.identity import cell_keys
 from sparseid.config.sweep import plan
 from sparseid.papers.claims import Comparison
+from sparseid.papers.names import written
 from sparseid.papers.registry import artefact, run_figures, run_summary
 from sparseid.papers.sparse_vae.cells import BETAS, CORRELATIONS, STUCK, WARM_UP
 from sparseid.papers.sparse_vae.claims import CLAIMS
@@ -101,6 +102,8 @@ def test_figure_3s_table_has_the_share_that_got_stuck_and_beta_2_as_the_beta_vae
 def test_figure_3_draws_what_there_is():
     figure = artefact("sparse_vae/fig3").figure(figure3(correlations=(0.0, 0.8)), dict, "paper")
     assert [axes.get_title() for axes in figure.axes[:2]] == [r"$\rho$ = 0", r"$\rho$ = 0.8"]
+    (legend,) = figure.legends
+    assert legend.get_title().get_text().endswith("dotted: variance of the noise")
     assert artefact("sparse_vae/fig3").figure(frame([]), dict, "small").axes
 
 
@@ -147,6 +150,7 @@ def test_table_1_sums_up_folds_with_the_population_standard_deviation_beside_the
     assert made["movielens", "beta_vae", 2.0, "log_loss"].target.value == 178.2
     assert made["movielens", "beta_vae", 4.0, "log_loss"].target is None
     assert made["movielens", "sparse_vae", "gap_to_oracle"].verdict.word == "no printed number"
+    assert "the row's own frequencies" in written("gap_to_oracle")
     words = cells(artefact("sparse_vae/table1_peerread"), table1(dataset="peerread"), "paper")
     assert {cell.target.value for cell in words if cell.target} == {245.0, 252.6, 254.5, 252.9}
 

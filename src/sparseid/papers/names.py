@@ -103,7 +103,7 @@ _WRITTEN = {
     "selector_mse": "error of W",
     "selector_hamming": "wrong entries of W",
     "stuck": "data sets that got stuck",
-    "gap_to_oracle": "log loss above the oracle's",
+    "gap_to_oracle": "log loss above the row's own frequencies'",
     "n_processes": "enriched processes",
     "n_cells": "cells",
 }

@@ -8,6 +8,7 @@ from sparseid.data.movielens.prepare import positives, prepared
 from sparseid.errors import InputError
 
 SOURCES = ["ml-25m", "ml-latest-small", "ml-1m", "ml-100k"]
+RATINGS = {"ml-1m": "ratings.dat", "ml-100k": "u.data"}
 
 
 def table(rows):
@@ -107,11 +108,10 @@ def refused(config):
             ",three,961' is not userId, movieId, rating, timestamp, separated by commas in numbers",
         ),
         ("ml-25m", ",3.0,", ",30,", "ratings are not between 0.5 and 5.0"),
-        ("ml-25m", ",3.0,", ",,", "ratings are not between 0.5 and 5.0"),
     ],
 )
 def test_ratings_in_another_form_are_refused(settings, write, source, old, new, said):
-    path = write(source) / {"ml-25m": "ratings.csv", "ml-1m": "ratings.dat", "ml-100k": "u.data"}[source]
+    path = write(source) / RATINGS.get(source, "ratings.csv")
     path.write_text(path.read_text().replace(old, new))
     assert said in refused(settings(source=source, path=str(path.parent)))
 
@@ -137,6 +137,34 @@ def test_a_pair_that_occurs_twice_is_named(settings, write, ratings):
     user, movie, _ = ratings[3]
     message = refused(settings(source="ml-100k", path=str(path)))
     assert f"1 pairs of user and film occur more than once, the first is user {user} and film {movie}" in message
+
+
+def test_the_lines_of_a_pair_that_occurs_twice_are_named(settings, write, ratings):
+    path = write("ml-25m") / "ratings.csv"
+    path.write_text(path.read_text().replace("\n", "\n \n", 1) + "\n1,7,4.0,9\n1,7,4.0,9\n")  # two blank lines
+    first = 3 + ratings.index(next(row for row in ratings if row[:2] == (1, 7)))
+    assert f"(lines {first} and {len(ratings) + 4})" in refused(settings(source="ml-25m", path=str(path.parent)))
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_line_without_a_rating_is_named(settings, write, source):
+    path = write(source) / RATINGS.get(source, "ratings.csv")
+    lines = path.read_bytes().split(b"\n")
+    for number in (9, 11):
+        separator = {"ml-1m": b"::", "ml-100k": b"\t"}.get(source, b",")
+        user, film, _, when = lines[number - 1].split(separator)
+        lines[number - 1] = separator.join([user, film, b"", when])
+    path.write_bytes(b"\n".join(lines))
+    message = refused(settings(source=source, path=str(path.parent)))
+    assert f"line 9 of {path} has no rating, the first of 2 such lines" in message
+
+
+@pytest.mark.parametrize("name", ["ratings.csv", "movies.csv"])
+@pytest.mark.parametrize("mark", [b"\xff\xfe", b"\xfe\xff"])
+def test_utf16_is_told_of(settings, write, name, mark):
+    path = write("ml-25m") / name
+    path.write_bytes(mark + path.read_text().encode("utf-16-le" if mark == b"\xff\xfe" else "utf-16-be"))
+    assert f"{path} is UTF-16: save it as UTF-8" in refused(settings(source="ml-25m", path=str(path.parent)))
 
 
 def test_users_below_the_threshold_only(settings, write):

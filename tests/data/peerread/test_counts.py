@@ -78,12 +78,20 @@ def test_half_a_surrogate_pair_is_read_as_a_character_that_is_no_letter(corpus_c
     assert words_of("\ufffd words of net\ufffdworks") == ["word"]
 
 
-@pytest.mark.parametrize("content", [b"{", b"[]", b"\xff\xfe{}"])
-def test_a_file_that_is_no_paper_is_named(corpus_config, checkout, content):
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"{", "Expecting property name"),
+        (b"[1, 2]", "it holds no object"),
+        (b"\xff\xfe{}", "can't decode"),
+        (b'{"abstract": 12}', "its abstract is no text"),
+    ],
+)
+def test_a_file_that_is_no_paper_is_named(corpus_config, checkout, content, said):
     path = checkout()
     file = sorted(path.rglob("*.json"))[1]
     file.write_bytes(content)
-    with pytest.raises(InputError, match=rf"{file} is no JSON file of a paper"):
+    with pytest.raises(InputError, match=rf"{file} is no JSON file of a paper: .*{said}"):
         abstracts(corpus_config(source="folder", path=str(path)))
 
 

@@ -6,7 +6,7 @@ import torch
 from sparseid.data.folds import fold_numbers
 from sparseid.data.peerread import corpus
 from sparseid.data.peerread.counts import counted
-from sparseid.data.peerread.datamodule import PeerreadData
+from sparseid.data.peerread.datamodule import PeerreadData, corpus_note
 from sparseid.data.peerread.settings import absent_files, faults, placed_files
 from sparseid.data.places import digest
 
@@ -23,10 +23,35 @@ def test_a_fold_is_held_out(texts, settings, checkout):
     held_out = fold_numbers(len(counts.matrix), 2) == 0
     assert torch.equal(data.test[1], torch.from_numpy(counts.matrix[held_out].astype("float32")))
     assert torch.equal(data.train[0], torch.from_numpy(counts.matrix[~held_out].astype("float32")))
-    assert (data.likelihood, data.row_normalised, data.note) == ("multinomial", True, "")
+    assert (data.likelihood, data.row_normalised) == ("multinomial", True)
     assert data.feature_names == counts.words.tolist()
-    assert "6 documents left out that hold fewer than 2 of these words" in data.remarks[0]
-    assert len(data.files) == 1
+    assert "6 documents left out that hold fewer than 2 of these words" in data.remarks[-1]
+
+
+def test_the_checkout_its_content_and_its_sections_are_told_of(texts, settings, checkout):
+    path = str(checkout(texts * 3))
+    data = ready(settings(source="folder", path=path))
+    (content,) = data.files.values()
+    assert data.remarks[0] == f"read {path}, sections one, two (SHA-256 of the abstracts {content[:16]})"
+    assert ready(settings()).remarks[0].startswith("2988 documents")
+
+
+def test_other_sections_than_the_papers_are_not_its_data(corpus_config):
+    assert corpus_note(corpus_config(source="folder")).startswith(
+        "PeerRead's one, two, where the paper has arxiv.cs.ai"
+    )
+    assert corpus_note(corpus_config(source="folder", sections=list(corpus.PAPERS_SECTIONS[::-1]))) == ""
+    assert "SciTLDR" in corpus_note(corpus_config())
+
+
+@pytest.mark.parametrize(
+    ("short", "said"), [(0, "5 counted"), (1, "; 1 document left out that holds fewer"), (2, "; 2 documents left out")]
+)
+def test_documents_left_out_are_counted_as_one_or_several(settings, checkout, short, said):
+    texts = ["posterior network", "network value policy", *["other words"] * short]
+    remark = ready(settings(source="folder", path=str(checkout(texts)), words=4, max_df=1.0, min_count=2)).remarks[-1]
+    assert said in remark
+    assert ("left out" in remark) == bool(short)
 
 
 def test_a_run_is_known_by_its_texts_and_not_by_their_place(settings, checkout, tmp_path):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from sparseid.config.zeisel import ZeiselConfig
-from sparseid.data.zeisel.datamodule import ZeiselData
+from sparseid.data.zeisel.datamodule import ZeiselData, _note
 from sparseid.data.zeisel.prepare import correlated_with, noise, prepared, quantile_normalised
 from sparseid.data.zeisel.reader import CLASS, fetch, read_sample
 from sparseid.data.zeisel.settings import absent_files, faults, placed_files
@@ -130,6 +130,15 @@ def test_a_constant_gene_is_never_kept(write, counts):
     assert "10 genes that vary are left, fewer than data.noisy_genes=14" in refused(path, noisy_genes=14)
 
 
+def test_a_file_in_which_no_gene_varies_is_told_of(write):
+    path = write(values=np.full((9, CELLS), 5))
+    assert f"no gene of {path} varies" in refused(path)
+
+
+def test_the_laboratorys_file_is_the_papers():
+    assert _note(3005, 7) == ""
+
+
 def test_files_in_another_form_are_refused(write, tmp_path):
     path = write(drop=CLASS)
     assert "no line level1class and a blank line behind it" in refused(path)
@@ -196,6 +205,9 @@ def test_all_cells_train_and_are_evaluated():
     assert len(data.labels) == 3005
     assert (data.likelihood, data.has_gene_names) == ("gaussian", False)
     assert "other genes" in data.note
+    assert data.remarks == [
+        "3005 cells of 7 classes, 558 genes; genes left out: 0 that do not vary, 0 that were not chosen"
+    ]
     ordered = data.train[0].sort(dim=1).values
     assert torch.allclose(ordered.mean(dim=0), ordered[0], atol=5)  # all cells have nearly the same values: ties differ
 
@@ -203,7 +215,8 @@ def test_all_cells_train_and_are_evaluated():
 def test_the_users_file_is_told_of_and_looked_at(write):
     config = settings(source="original", path=str(write()))
     data = ZeiselData(config, [0], batch_size=10)
-    assert data.note == ""
+    assert data.note == "40 cells of 2 classes, where the paper has 3005 of 7"
+    assert data.remarks[1].startswith("40 cells of 2 classes, 5 genes; genes left out: 3 that do not vary, 12 that")
     assert data.has_gene_names
     assert "cells.txt (SHA-256" in data.remarks[0]
     assert list(absent_files(config)) == list(absent_files(settings())) == []

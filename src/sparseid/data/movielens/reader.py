@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from pathlib import Path
@@ -29,8 +30,8 @@ def read_ratings(path: Path, release: Release) -> pd.DataFrame:
     Raises
     ------
     InputError
-        If the separator is another one, fields are missing, a value is no number or no rating, or a user has rated a
-        film twice.
+        If it is UTF-16, the separator is another one, fields are missing, a value is no number or no rating, or a user
+        has rated a film twice.
     """
     separator = release.separators[0]
     _check_first_line(path, release, separator, FIELDS)
@@ -49,7 +50,7 @@ def read_ratings(path: Path, release: Release) -> pd.DataFrame:
     except (ValueError, OverflowError) as error:  # pandas' own errors are of this kind
         layout = _layout(FIELDS, release.separators[0])
         raise InputError(f"{path}{_wrong_line(path, release)} is not {layout} in numbers ({error})", KEYS) from error
-    _check_ratings(path, table)
+    _check_ratings(path, release, table)
     return table
 
 
@@ -70,11 +71,22 @@ def _wrong_line(path: Path, release: Release) -> str:
     return ": a line"
 
 
-def _check_ratings(path: Path, table: pd.DataFrame) -> None:
+def _line_numbers(path: Path, release: Release, rows: tuple[int, ...]) -> list[int]:
+    """Return at which lines of a file rows of its table stand; blank lines are no rows."""
+    with path.open(encoding="latin-1") as file:
+        full = (number for number, line in enumerate(file, start=1) if line.strip())
+        return [number for row, number in enumerate(full, start=-release.header) if row in rows]
+
+
+def _check_ratings(path: Path, release: Release, table: pd.DataFrame) -> None:
     if table.empty:
         raise InputError(f"{path} holds no rating", KEYS)
     stars = table["rating"].to_numpy()
-    wrong = ~((stars >= LOWEST) & (stars <= HIGHEST))  # also NaN
+    if (missing := np.isnan(stars)).any():
+        (line,) = _line_numbers(path, release, (int(missing.argmax()),))
+        such = f", the first of {missing.sum()} such lines" if missing.sum() > 1 else ""
+        raise InputError(f"line {line} of {path} has no rating{such}: remove it, or take the file of GroupLens", KEYS)
+    wrong = (stars < LOWEST) | (stars > HIGHEST)
     if wrong.any():
         first = table.iloc[int(wrong.argmax())]
         text = f"{path}: {wrong.sum()} ratings are not between {LOWEST} and {HIGHEST}, the first of user"
@@ -82,10 +94,13 @@ def _check_ratings(path: Path, table: pd.DataFrame) -> None:
     pairs = pd.Series(table["userId"].to_numpy(np.int64) * 2**32 + table["movieId"].to_numpy(np.int64))
     twice = pairs.duplicated()
     if twice.any():
-        first = table.iloc[int(twice.to_numpy().argmax())]
+        row = int(twice.to_numpy().argmax())
+        first = table.iloc[row]
+        lines = _line_numbers(path, release, (int((pairs == pairs[row]).to_numpy().argmax()), row))
         raise InputError(
             f"{path}: {twice.sum()} pairs of user and film occur more than once, the first is user {first.userId:.0f} "
-            f"and film {first.movieId:.0f}. The file of GroupLens has none: take that one, or remove all but one",
+            f"and film {first.movieId:.0f} (lines {lines[0]} and {lines[1]}). The file of GroupLens has none: take "
+            "that one, or remove all but one",
             KEYS,
         )
 
@@ -101,7 +116,7 @@ def read_titles(path: Path, release: Release) -> tuple[dict[int, str], dict[int,
     Raises
     ------
     InputError
-        If the separator is another one or fields are missing.
+        If it is UTF-16, the separator is another one, or fields are missing.
     """
     separator = release.separators[1]
     _check_first_line(path, release, separator, TITLE_FIELDS)
@@ -131,7 +146,10 @@ def _text(path: Path) -> tuple[str, bool]:
 def _check_first_line(path: Path, release: Release, separator: str, fields: tuple[str, ...]) -> None:
     """Refuse a file whose first line does not have the fields: the separator is another one, or columns are missing."""
     with path.open("rb") as file:
-        line = file.readline().decode("latin-1").removeprefix("\xef\xbb\xbf").rstrip("\r\n")
+        content = file.readline()
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(f"{path} is UTF-16: save it as UTF-8", KEYS)
+    line = content.decode("latin-1").removeprefix("\xef\xbb\xbf").rstrip("\r\n")
     found = [field.strip() for field in line.split(separator)]
     if release.header:
         if missing := [field for field in fields[:3] if field not in found]:

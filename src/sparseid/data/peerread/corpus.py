@@ -63,8 +63,12 @@ def text_file(config: CorpusConfig) -> Path:
     InputError
         As :func:`abstracts`.
     """
-    place = Path(config.path) if config.path else data_folder() / "PeerRead"
-    return _gathered(place, tuple(config.sections), data_folder())
+    return _gathered(place_of(config), tuple(config.sections), data_folder())
+
+
+def place_of(config: CorpusConfig) -> Path:
+    """Return where the checkout should lie."""
+    return Path(config.path) if config.path else data_folder() / "PeerRead"
 
 
 @cache
@@ -105,10 +109,14 @@ def _abstract(path: Path) -> str:
         raise InputError(f"{path} {reason}\n  Is the checkout whole?", KEYS)
     try:
         paper = json.loads(path.read_text(encoding="utf-8"))
-        text = paper.get("abstract")
-    except (OSError, ValueError, AttributeError) as error:  # not UTF-8 and not JSON are ValueErrors
+    except (OSError, ValueError) as error:  # not UTF-8 and not JSON are ValueErrors
         raise InputError(f"{path} is no JSON file of a paper: {error}", KEYS) from error
-    return SURROGATE.sub("\ufffd", " ".join(text.split())) if isinstance(text, str) else ""
+    if not isinstance(paper, dict):
+        raise InputError(f"{path} is no JSON file of a paper: it holds no object with named entries", KEYS)
+    text = paper.get("abstract")
+    if not isinstance(text, str | None):
+        raise InputError(f"{path} is no JSON file of a paper: its abstract is no text", KEYS)
+    return SURROGATE.sub("\ufffd", " ".join((text or "").split()))
 
 
 def _sample() -> list[str]:

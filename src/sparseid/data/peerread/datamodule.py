@@ -9,7 +9,7 @@ import torch
 
 from sparseid.data.feature_matrix import FeatureData, Matrices
 from sparseid.data.folds import split
-from sparseid.data.peerread.corpus import FOLDER
+from sparseid.data.peerread.corpus import FOLDER, PAPERS_SECTIONS, place_of
 from sparseid.data.peerread.counts import Counts, counted
 from sparseid.data.peerread.settings import placed_files
 from sparseid.data.places import digest
@@ -47,11 +47,12 @@ class WordCounts(FeatureData):
         self.features, self.feature_names = len(counts.words), counts.words.tolist()
         self.note = corpus_note(config.corpus)
         self.files = {str(path): digest(path) for path in placed_files(config).values()}
-        documents, total = len(counts.matrix), int(counts.matrix.sum())
+        place, sections = place_of(config.corpus), ", ".join(config.corpus.sections)
         self.remarks = [
-            f"{documents} documents, {self.features} words, {total} counted; {counts.dropped} documents left out that "
-            f"hold fewer than {config.corpus.min_count} of these words"
+            f"read {place}, sections {sections} (SHA-256 of the abstracts {content[:16]})"
+            for content in self.files.values()
         ]
+        self.remarks.append(_size(counts, config.corpus.min_count))
 
 
 class PeerreadData(WordCounts):
@@ -88,6 +89,18 @@ class PeerreadData(WordCounts):
 
 def corpus_note(config: CorpusConfig) -> str:
     """Return what a table made from a corpus must say; empty for the paper's."""
-    return (
-        "" if config.source == FOLDER else "abstracts of SciTLDR, a third as many as PeerRead's: not the paper's data"
+    if config.source != FOLDER:
+        return "abstracts of SciTLDR, a third as many as PeerRead's: not the paper's data"
+    if set(config.sections) == set(PAPERS_SECTIONS):
+        return ""
+    return f"PeerRead's {', '.join(config.sections)}, where the paper has {', '.join(PAPERS_SECTIONS)}"
+
+
+def _size(counts: Counts, least: int) -> str:
+    text = f"{len(counts.matrix)} documents, {len(counts.words)} words, {counts.matrix.sum()} counted"
+    if not counts.dropped:
+        return text
+    left_out = (
+        "1 document left out that holds" if counts.dropped == 1 else f"{counts.dropped} documents left out that hold"
     )
+    return f"{text}; {left_out} fewer than {least} of these words"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
 from sparseid.data.feature_matrix import FeatureData, Matrices
@@ -16,6 +17,10 @@ from sparseid.data.zeisel.settings import placed_files
 
 if TYPE_CHECKING:
     from sparseid.config.zeisel import ZeiselConfig
+
+PAPERS_CELLS, PAPERS_CLASSES = 3005, 7
+"""Of the laboratory's file; no checksum of it is published."""
+OTHER_GENES = "the paper's cells with other genes: not the paper's data"
 
 
 class ZeiselData(FeatureData):
@@ -46,10 +51,23 @@ class ZeiselData(FeatureData):
         self.has_gene_names = config.source == ORIGINAL
         if config.enrichment:
             self.gene_sets = read_gene_sets(place_of_sets(config))
-        self.note = "" if self.has_gene_names else "the paper's cells with other genes: not the paper's data"
+        cells, classes = len(made.matrix), len(np.unique(made.classes))
+        self.note = _note(cells, classes) if self.has_gene_names else OTHER_GENES
         self.files = {str(path): digest(path) for path in placed_files(config).values()}
         self.remarks = [f"read {path} (SHA-256 {content[:16]})" for path, content in self.files.items()]
+        constant, others = made.left_out
+        self.remarks.append(
+            f"{cells} cells of {classes} classes, {self.features} genes; genes left out: {constant} that do not vary, "
+            f"{others} that were not chosen"
+        )
 
     def make(self) -> Matrices:
         """Return all cells."""
         return Matrices(torch.from_numpy(self._matrix)[None])
+
+
+def _note(cells: int, classes: int) -> str:
+    """Return what a table made from a file of cells must say; empty if it is the paper's, as far as counts tell."""
+    if (cells, classes) == (PAPERS_CELLS, PAPERS_CLASSES):
+        return ""
+    return f"{cells} cells of {classes} classes, where the paper has {PAPERS_CELLS} of {PAPERS_CLASSES}"

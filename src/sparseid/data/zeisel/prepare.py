@@ -11,13 +11,13 @@ from scipy.stats import rankdata
 
 from sparseid.data.kept import kept_arrays
 from sparseid.data.places import digest
-from sparseid.data.zeisel.reader import ORIGINAL, Cells, place_of, read_original, read_sample
+from sparseid.data.zeisel.reader import ORIGINAL, Cells, place_of, read_original, read_sample, varying
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
     from sparseid.config.zeisel import ZeiselConfig
 
-VERSION = 1
+VERSION = 2
 """Raised when the steps change: what was prepared before is then made again."""
 BLOCK = 1000
 """Genes that are correlated with all others at a time: all pairs at once would fill gigabytes."""
@@ -34,11 +34,14 @@ class Prepared(NamedTuple):
         (cells, genes) float32.
     genes, classes
         Names, of columns and of the class of each row.
+    left_out
+        (2,) genes that were read and are not among them: those that do not vary, and others.
     """
 
     matrix: NDArray[np.float32]
     genes: NDArray[np.str_]
     classes: NDArray[np.str_]
+    left_out: NDArray[np.int64]
 
 
 def prepared(config: ZeiselConfig) -> Prepared:
@@ -50,12 +53,13 @@ def prepared(config: ZeiselConfig) -> Prepared:
         If the file cannot be used, or too few genes are left.
     """
     if config.source != ORIGINAL:
-        return _matrix(read_sample(), config)
+        cells = read_sample()
+        return _matrix(cells, cells, config)
     path = place_of(config)
 
     def make() -> dict[str, NDArray]:
         cells = read_original(path)
-        return _matrix(_informative(cells, config), config)._asdict()
+        return _matrix(_informative(cells, config), cells, config)._asdict()
 
     if not path.is_file():
         read_original(path)  # says that it is not there
@@ -72,13 +76,21 @@ def _informative(cells: Cells, config: ZeiselConfig) -> Cells:
     return _of(together, np.sort(np.argsort(-excess, kind="stable")[: config.noisy_genes]))
 
 
-def _matrix(cells: Cells, config: ZeiselConfig) -> Prepared:
-    """Return the cells normalised, with the genes that then vary most; a gene that does not vary is none of them."""
+def _matrix(cells: Cells, read: Cells, config: ZeiselConfig) -> Prepared:
+    """Return the cells normalised, with the genes that then vary most; a gene that does not vary is none of them.
+
+    Parameters
+    ----------
+    cells, read
+        With the genes to choose from, and with all that were read.
+    """
     normalised = quantile_normalised(cells.counts)
     spread = normalised.std(axis=1)
     _enough(int((spread > 0).sum()), config.genes, "data.genes")
     kept = np.sort(np.argsort(-spread, kind="stable")[: config.genes])
-    return Prepared(normalised[kept].T.astype(np.float32), cells.genes[kept], cells.classes)
+    constant = int((~varying(read.counts)).sum())
+    left_out = np.array([constant, len(read.genes) - constant - len(kept)])
+    return Prepared(normalised[kept].T.astype(np.float32), cells.genes[kept], cells.classes, left_out)
 
 
 def correlated_with(counts: NDArray[np.int32], least: float) -> NDArray[np.int64]:

@@ -86,8 +86,8 @@ def read_original(path: Path) -> Cells:
     Raises
     ------
     InputError
-        If it is not there, has no line of classes, a gene has not one whole number per cell, or a class has too few
-        cells.
+        If it is not there, has no line of classes, a gene has not one whole number per cell, no gene varies, or a
+        class has too few cells.
     """
     if reason := unusable(path):
         raise InputError(f"{path} {reason}\n  make data DATASETS=zeisel\n  downloads it.\n{by_hand()}", KEYS)
@@ -108,12 +108,19 @@ def read_original(path: Path) -> Cells:
         where = _wrong_line(path, genes_from, len(classes)) or f": {error}"
         told = "A gene is its name, a number and the molecules in each cell, whole numbers, with tabs between"
         raise InputError(f"{path}{where}. {told}. Is the file whole?", KEYS) from error
+    if not varying(counts).any():
+        raise InputError(f"no gene of {path} varies: each has the same count in all cells", KEYS)
     names, cells = np.unique(classes, return_counts=True)
     if len(names) < 2 or cells.min() < FEWEST_CELLS:
         rare = f"class '{names[cells.argmin()]}' has {cells.min()} of {cells.sum()} cells"
         text = f"{path}: {rare}; to predict them, two classes or more of at least {FEWEST_CELLS} cells each are needed"
         raise InputError(f"{text}: leave rare ones out", KEYS)
     return Cells(counts, table[0].to_numpy(np.str_), classes)
+
+
+def varying(counts: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return which genes of (genes, cells) have not the same count in all cells."""
+    return (counts != counts[:, :1]).any(axis=1)
 
 
 def _wrong_line(path: Path, genes_from: int, cells: int) -> str:

@@ -82,7 +82,7 @@ def boxes_against_correlation(rows: pd.DataFrame, targets: Sequence[Target], sca
     handles = [Patch(facecolor=COLOURS[name], alpha=0.6) for name in DRAWN]
     names = [written(name) + (" (2)" if name == "beta_vae" else "") for name in DRAWN]
     title = f"scale={scale}; boxes: quartiles over data sets; n/m: data sets with an MSE above {STUCK_ABOVE:g}"
-    title += "\ndotted: variance of the noise, the lowest MSE possible"
+    title += "\ndotted: variance of the noise"
     legend_below(figure, handles, names, title, columns=len(DRAWN) if len(correlations) > 3 else 3)
     return figure
 
