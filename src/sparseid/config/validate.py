@@ -228,6 +228,9 @@ def _regcl(run: RunConfig) -> Iterator[Problem]:
             f"a batch has {run.trainer.batch_size} references: method.penalty_samples can be no more (0: all of them)"
         )
         yield Problem(("method.penalty_samples", "trainer.batch_size"), text)
+    if method.training != "supervised" and run.trainer.batch_size == 1:
+        text = "contrastive training needs others to tell apart: make trainer.batch_size at least 2"
+        yield Problem(("trainer.batch_size", "method.training"), text)
     unbounded = method.head == "identity" and method.similarity == "euclidean" and not method.positive_in_denominator
     if unbounded and method.training != "supervised":
         text = (

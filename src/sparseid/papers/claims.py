@@ -143,9 +143,12 @@ def mean_ratio_below(first: pd.Series, second: pd.Series, limit: float, what: st
 
 
 def mean_not_below(upper: pd.Series, lower: pd.Series, what: str, strict: bool = False) -> Finding:
-    """Check mean(upper) >= mean(lower), or mean(upper) > mean(lower) if `strict`."""
+    """Check mean(upper) >= mean(lower), or > if `strict`; over the replicates that both have, where there are two."""
     if upper.empty or lower.empty:
         return not_measured(what)
+    shared = upper.index.intersection(lower.index)
+    if len(shared) > 1:  # one more seed of one side alone tells nothing about the difference
+        upper, lower = upper[shared], lower[shared]
     difference = float(upper.mean() - lower.mean())
     text = f"{what}: {upper.mean():.3g} against {lower.mean():.3g}"
     return decide(difference > 0 or (difference == 0 and not strict), text, difference, min(len(upper), len(lower)))

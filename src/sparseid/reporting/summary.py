@@ -157,7 +157,7 @@ def _title_of_others(title: str, keys: Sequence[Mapping[str, Key]]) -> str:
     Examples
     --------
     >>> _title_of_others("Table 1 (below scale=paper: made)", [{"domain": "movielens", "method": "vae"}])
-    "Table 1 with other settings than the preset's: MovieLens, vae"
+    "Table 1 with other settings than the preset's: MovieLens, VAE"
     """
     first, *others = keys or [{}]
     shared = {name: value for name, value in first.items() if all(cell.get(name) == value for cell in others)}
