@@ -153,6 +153,12 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_override(tmp_path):
 
 
 def test_contrastive_training_needs_two_samples_a_batch():
-    one = ["experiment=regcl/table1", "scale=smoke", "data.latents=4", "trainer.batch_size=1", "method.penalty_weight=0"]
+    one = [
+        "experiment=regcl/table1",
+        "scale=smoke",
+        "data.latents=4",
+        "trainer.batch_size=1",
+        "method.penalty_weight=0",
+    ]
     assert "make trainer.batch_size at least 2" in message(*one, "method.training=hybrid")
     compose([*one, "method.training=supervised"])
