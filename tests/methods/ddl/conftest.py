@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import torch
 import yaml
 from omegaconf import OmegaConf
 
@@ -12,15 +11,6 @@ from sparseid.config.mlp_mixture import MLPMixtureConfig
 from sparseid.config.schema import RunConfig, TrainerConfig
 
 CONFIGS = Path(__file__).resolve().parents[3] / "configs"
-
-
-@pytest.fixture(autouse=True)
-def _torch_settings():
-    """A run sets threads and deterministic kernels for its process; set them back."""
-    threads, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    yield
-    torch.set_num_threads(threads)
-    torch.use_deterministic_algorithms(deterministic)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import torch
 import yaml
 from omegaconf import OmegaConf
 
@@ -23,15 +22,6 @@ SMALL = {
     },
     "trainer": {"max_samples": 640, "batch_size": 32, "threads": 1, "accelerator": "cpu"},
 }
-
-
-@pytest.fixture(autouse=True)
-def _torch_settings():
-    """A run sets threads and deterministic kernels for its process; set them back."""
-    threads, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    yield
-    torch.set_num_threads(threads)
-    torch.use_deterministic_algorithms(deterministic)
 
 
 @pytest.fixture

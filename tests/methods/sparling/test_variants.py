@@ -22,15 +22,6 @@ OF_KINDS = {"diagonal_share", "none_share", "other_channel_share", "row_share"}
 """Of figure 8, with the keys symbol and to."""
 
 
-@pytest.fixture(autouse=True)
-def _torch_settings():
-    """A run sets threads and deterministic kernels for its process; set them back."""
-    threads, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    yield
-    torch.set_num_threads(threads)
-    torch.use_deterministic_algorithms(deterministic)
-
-
 @pytest.fixture
 def rows_of(tmp_path):
     def run(*overrides):

@@ -40,15 +40,6 @@ PLAIN = {"W": "decoder.selector", "log_sigmas": "log_sigma", "p_star": "slab_pro
 """What is stored as it is."""
 
 
-@pytest.fixture(autouse=True)
-def _torch_settings():
-    """A run sets threads and deterministic kernels for its process; set them back."""
-    threads, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    yield
-    torch.set_num_threads(threads)
-    torch.use_deterministic_algorithms(deterministic)
-
-
 def method_config(**changes):
     """The published method with changes, nested ones as dictionaries."""
     values = yaml.safe_load(PUBLISHED.read_text())
