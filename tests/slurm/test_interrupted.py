@@ -10,8 +10,11 @@ import pytest
 
 from sparseid.training.run_folder import RunFolder
 
-LONGER = ("scale=smoke", "trainer.threads=1", "trainer.max_samples=4096", "trainer.save_every_s=1")
-"""A cell that trains for some seconds, long enough to be met in the middle."""
+LONGER = (
+    *("scale=smoke", "trainer.threads=1", "trainer.save_every_s=1"),
+    *("trainer.max_samples=16384", "method.schedule.min_target=1.0"),
+)
+"""A cell that trains for ten seconds or more (no target is reached), long enough to be met in the middle."""
 
 
 @pytest.fixture
@@ -58,6 +61,7 @@ def test_at_its_time_limit_a_run_saves_and_is_requeued(cluster, longer, until, n
     job = run.read_status()["job"]
     # it would be done in time: let it sleep until its limit of 60 s is near
     cluster.ask("scancel", "--signal=STOP", job)
+    assert run.state == "running"  # not done before it was told
     near = datetime.fromisoformat(cluster.told(job, "StartTime")) + timedelta(seconds=48)
     time.sleep(max(0.0, (near - datetime.now()).total_seconds()))
     cluster.ask("scancel", "--signal=CONT", job)
