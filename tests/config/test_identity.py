@@ -219,6 +219,12 @@ def test_names_and_folder(run):
     assert run_directory(other) == Path("/elsewhere/smoke/sparling") / run_name(run)
 
 
+def test_images_unlike_the_published_ones_have_it_in_their_keys(run):
+    harder = dataclasses.replace(run, data=dataclasses.replace(run.data, post_noise=0.1, rarest=0.25))
+    assert "rarest" not in cell_keys(run)
+    assert cell_keys(harder) == {**cell_keys(run), "post_noise": 0.1, "rarest": 0.25}
+
+
 def test_keys_of_single_cells_say_which_cells_they_are_unless_they_are_the_papers():
     cells = ("experiment=tbr/fig5b", "hydra.mode=RUN", "data.S=2", "data.z_choice=3")
     run = compose([*cells, "scale=small", "data.held_out.index=1"])

@@ -18,7 +18,13 @@ from sparseid.config.mlp_mixture import MLPMixtureConfig
 from sparseid.config.movielens import MovielensConfig
 from sparseid.config.peerread import PeerreadConfig, PeerreadShiftConfig
 from sparseid.config.regcl import RegCLConfig
-from sparseid.config.schema import RunConfig, SparlingConfig, TBRConfig, TreeSimulationConfig
+from sparseid.config.schema import (
+    DigitCircleConfig,
+    RunConfig,
+    SparlingConfig,
+    TBRConfig,
+    TreeSimulationConfig,
+)
 from sparseid.config.seven_features import SevenFeaturesConfig
 from sparseid.config.sparse_vae import SparseVAEConfig
 from sparseid.config.zeisel import ZeiselConfig
@@ -107,6 +113,8 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
             keys["source"] = cfg.data.source
     elif isinstance(cfg.data, LatexOcrConfig):
         keys["domain"] = "latex_ocr"
+    elif isinstance(cfg.data, DigitCircleConfig):
+        keys |= _digit_circle_keys(cfg.data)
     elif isinstance(cfg.data, LatentWalkConfig):
         keys |= {"dim": cfg.data.latents, "setting": cfg.data.setting}
     elif isinstance(cfg.data, ArraysConfig):
@@ -132,6 +140,16 @@ def _sparling_keys(method: SparlingConfig) -> dict[str, str | int | float]:
         at_last = schedule.start_density * schedule.cut_factor < schedule.min_density
         return {"method": "no_annealing", "start": "final" if at_last else "penultimate"}
     return {"method": f"{'no_bn' if sparse.batch_norm == 'none' else 'sparling'}_{thresholds}"}
+
+
+PUBLISHED_NOISE = 0.05
+"""Share of DigitCircle's pixels that flip in the end."""
+
+
+def _digit_circle_keys(data: DigitCircleConfig) -> dict[str, float]:
+    """Return what is unlike the published images: their noise and how often digits occur."""
+    keys = {} if data.post_noise == PUBLISHED_NOISE else {"post_noise": data.post_noise}
+    return keys | ({} if data.rarest == 1 else {"rarest": data.rarest})
 
 
 def _sparse_vae_keys(method: SparseVAEConfig, on_cells: bool) -> dict[str, str | int | float]:

@@ -246,6 +246,8 @@ class DigitCircleConfig:
     """Flip probability of background pixels, as a multiple of the mean ink share of a glyph box."""
     post_noise: float = MISSING
     """Flip probability of every pixel after the digits are drawn."""
+    rarest: float = 1.0
+    """Weight of the last digit in the draw beside 1 of the first, geometric between; 1 (published) draws all alike."""
 
     @property
     def spatial(self) -> tuple[int, int]:

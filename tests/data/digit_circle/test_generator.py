@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -79,6 +81,19 @@ def test_uniform_parts_are_uniform(scenes):
         counts = np.unique(values, return_counts=True)[1]
         expected = len(values) / len(counts)
         assert ((counts - expected) ** 2 / expected).sum() < quantile
+
+
+def test_digits_are_drawn_as_often_as_their_weights_say():
+    """The first digit is i with probability w_i / sum w; chi-square below its 99.9 % quantile."""
+    uneven = dataclasses.replace(PUBLISHED, rarest=0.1)
+    symbols = uneven.draw_scenes(IMAGES, Streams(3).numpy("uneven")).symbols
+    weights = 0.1 ** (np.arange(10) / 9)
+    expected = len(symbols) * weights / weights.sum()
+    assert ((np.bincount(symbols[:, 0], minlength=10) - expected) ** 2 / expected).sum() < 27.9
+    second = np.bincount(symbols[symbols[:, 0] == 0, 1], minlength=10)
+    expected = second.sum() * weights[1:] / weights[1:].sum()
+    assert second[0] == 0
+    assert ((second[1:] - expected) ** 2 / expected).sum() < 26.1
 
 
 def test_geometry_has_the_published_statistics(scenes, shared_arrays):
@@ -210,6 +225,8 @@ def test_any_valid_distribution_keeps_its_promises(seed, classes, data, jitter, 
         ({"jitter": -1}, "jitter"),
         ({"pre_noise": float("nan")}, "pre_noise"),
         ({"post_noise": 1.5}, "a probability"),
+        ({"rarest": 0.0}, "data.rarest must lie between 0.001 and 1"),
+        ({"rarest": float("nan")}, "data.rarest"),
     ],
 )
 def test_impossible_distributions_are_refused(change, message):

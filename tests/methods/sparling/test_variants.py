@@ -13,7 +13,10 @@ from sparseid.training.errors import RunError
 from sparseid.training.rows import read_rows
 from sparseid.training.run import execute
 
-SMALLEST = ("experiment=digitcircle", "scale=smoke", "trainer=cpu", "trainer.max_samples=512")
+SMALLEST = (
+    *("experiment=digitcircle", "scale=smoke", "trainer=cpu", "trainer.max_samples=512"),
+    *(f"method.evaluation.{further}_items=0" for further in ("perturbed", "binned", "single")),
+)
 RETRAINED = ("method.training=retrained", "trainer.max_samples=256", "method.retrained.source_samples=1024")
 ALWAYS = {"e2ee", "exact_accuracy"}
 OF_MAPS = ALWAYS | {"fpe", "fne", "ce", "density", "sparsity"}

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 PAD = -1
 """Fills the unused places of label and placement arrays."""
+RAREST = 1e-3
+"""A digit that is drawn more seldom than this is hardly ever seen."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ class DigitCircle:
         Background pixels are ink with probability pre_noise x mean glyph fill.
     post_noise
         Afterwards every pixel flips with this probability.
+    rarest
+        Weight of the last digit in the draw beside a weight of 1 of the first; those between follow geometrically.
 
     Raises
     ------
@@ -102,6 +106,7 @@ class DigitCircle:
     min_gap: float = 0.5
     pre_noise: float = 0.5
     post_noise: float = 0.05
+    rarest: float = 1.0
 
     def __post_init__(self) -> None:
         for text, *fields in self._impossible():
@@ -139,6 +144,8 @@ class DigitCircle:
             yield f"data.pre_noise must lie between 0 and {highest}: x mean glyph fill, a probability", "pre_noise"
         if not 0 <= self.post_noise <= 1:
             yield "data.post_noise must lie between 0 and 1: it is a probability", "post_noise"
+        if not RAREST <= self.rarest <= 1:
+            yield f"data.rarest must lie between {RAREST:g} and 1: it is a weight beside 1", "rarest"
 
     @property
     def pre_noise_probability(self) -> float:
@@ -158,8 +165,7 @@ class DigitCircle:
         edge = radii + self.margin
         centres = rng.integers(edge[:, None], (self.canvas - edge)[:, None], (images, 2))
         used = np.arange(places) < counts[:, None]
-        order = rng.random((images, len(self.glyphs))).argsort(axis=1)  # a uniform permutation, cut at the count
-        symbols = np.where(used, order[:, :places], PAD)
+        symbols = np.where(used, self._draw_order(images, rng)[:, :places], PAD)
 
         turns = np.cumsum(self._draw_gaps(used, rng), axis=1) + rng.random((images, 1))
         angles = np.where(used, 2 * np.pi * turns, np.nan)
@@ -200,6 +206,17 @@ class DigitCircle:
             self.glyphs, side, 1, 1, 0, 0, (self.glyphs.largest_side + 1) // 2, 0, 0.0, self.pre_noise, self.post_noise
         )
         return single.draw_pixels(scenes, rng), symbols[:, 0]
+
+    def _draw_order(self, images: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw a permutation of the digits per image: without replacement, each time in proportion to their weights.
+
+        Exponential times divided by weights come in such an order (Efraimidis and Spirakis, 2006). Equal weights need
+        no logarithm: uniform numbers have the same order.
+        """
+        times = rng.random((images, len(self.glyphs)))
+        if self.rarest < 1:
+            times = -np.log1p(-times) / np.geomspace(1, self.rarest, len(self.glyphs))
+        return times.argsort(axis=1)
 
     def _draw_gaps(self, used: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw k uniforms per image, normalised, until all are at least min_gap / k; unused places hold 0."""
@@ -250,6 +267,7 @@ def distribution(data: DigitCircleConfig) -> DigitCircle:
         min_gap=data.min_gap,
         pre_noise=data.pre_noise,
         post_noise=data.post_noise,
+        rarest=data.rarest,
     )
 
 
