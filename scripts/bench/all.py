@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import audio_mnist_sequence
 import ddl
 import generator
 import latent_walk
@@ -16,7 +17,18 @@ from timing import OUT
 
 def main() -> None:
     """Run them one after the other."""
-    for benchmark in (generator, threshold, step, stack, latent_walk, latex_ocr, regcl, sparse_vae, ddl):
+    for benchmark in (
+        generator,
+        threshold,
+        step,
+        stack,
+        latent_walk,
+        latex_ocr,
+        audio_mnist_sequence,
+        regcl,
+        sparse_vae,
+        ddl,
+    ):
         benchmark.main()
     print(f"written to {OUT}/")
 
