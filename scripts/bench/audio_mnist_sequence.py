@@ -16,7 +16,7 @@ BATCH = 32
 
 
 class ClipByClip(Dataset[torch.Tensor]):
-    """The same clips the plain way: starts are drawn until no recordings overlap, and each clip has its own spectrogram."""
+    """The same clips the plain way: starts drawn until no recordings overlap, a spectrogram for each clip."""
 
     def __init__(self, data: AudioMNISTSequenceData) -> None:
         self.law, self.speakers = data.distribution, data.speakers["train_speakers"]
