@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from sparseid.papers.drawing import INK, new_figure
 from sparseid.papers.names import written
-from sparseid.papers.sparling.pictures import PANELS_PER_ROW, Meanings
+from sparseid.papers.sparling.meanings import RIGHT, WRONG, Meanings, same_tokens
+from sparseid.papers.sparling.panels import image_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 IMAGES, SOUNDS = 8, 4
 """Items drawn at most."""
-LETTERS_PER_LINE = 22
-"""Above an image."""
 
 
 def exchanged_motifs(arrays: Mapping[str, np.ndarray]) -> Figure:
@@ -40,35 +39,38 @@ def exchanged_motifs(arrays: Mapping[str, np.ndarray]) -> Figure:
     height, width = (int(size) for size in arrays["perturbed_cells"])
     sound = width == 1
     shown = min(len(images), SOUNDS if sound else IMAGES)
-    columns = 1 if sound else min(shown, PANELS_PER_ROW)
-    lines = -(-shown // columns)
-    aspect = images.shape[1] / images.shape[2]
-    panel = (10.0, 1.9) if sound else (2.6, max(2.6 * aspect, 1.0) + 0.6)
-    figure, grid = new_figure(panel[0] * columns, panel[1] * lines + 0.4, rows=lines, columns=columns)
-    for number, axes in enumerate(grid.flat):
-        axes.set(xticks=[], yticks=[])
-        axes.spines[:].set_color("#d5d9de")
-        if number >= shown:
-            axes.axis("off")
-            continue
+    tokens = [[arrays[f"perturbed_{name}"][n] for name in ("labels", "expected", "predictions")] for n in range(shown)]
+    titles = [_title(meanings, *of_item) for of_item in tokens]
+    if sound:
+        figure, grid = new_figure(10.0, 1.9 * shown + 0.4, rows=shown)
+        panels = list(grid[:, 0])
+        for axes, title in zip(panels, titles, strict=True):
+            axes.set(xticks=[], yticks=[])
+            axes.set_title("\n".join([" ".join(title[:2]), *title[2:]]), fontsize=9, family="monospace")
+    else:
+        figure, panels = image_panels(images.shape[1:], titles, 0.4)
+    for number, axes in enumerate(panels):
         if sound:
             axes.imshow(images[number], cmap="gray_r", aspect="auto", origin="lower", interpolation="nearest")
             axes.set_ylim(-0.5, 1.35 * images.shape[1])
         else:
             axes.imshow(images[number], cmap="gray_r", vmin=0, vmax=2.4, interpolation="nearest")
         _entries(axes, entries[entries[:, 0] == number], images.shape[1:], height, sound, meanings)
-        names = ("labels", "expected", "predictions")
-        label, expected, decoded = (meanings.written(arrays[f"perturbed_{name}"][number]) for name in names)
-        between = "\n" if not sound and len(label + expected) > LETTERS_PER_LINE else " "
-        text = f"{label} \N{RIGHTWARDS ARROW}{between}{expected}"
-        text += "" if decoded == expected else f"\ndecoded {decoded or 'nothing'}"
-        axes.set_title(text, fontsize=9, family="monospace", color="#15803d" if decoded == expected else "#b91c1c")
+        _, expected, decoded = tokens[number]
+        axes.title.set_color(RIGHT if same_tokens(decoded, expected) else WRONG)
     figure.supxlabel(
         "dot: entry of the motif map, ring: the channel it was taken from; above: label \N{RIGHTWARDS ARROW} what it "
         "should become (red: decoded otherwise)",
         fontsize=8.5,
     )
     return figure
+
+
+def _title(meanings: Meanings, *tokens: NDArray[np.integer]) -> list[str]:
+    """Return the parts of a title: the label, what it should become, and what was decoded if that is something else."""
+    label, expected, decoded = (meanings.written(of_label) for of_label in tokens)
+    wrong = [] if same_tokens(*tokens[1:]) else [f"decoded {decoded or 'nothing'}"]
+    return [f"{label} \N{RIGHTWARDS ARROW}", expected, *wrong]
 
 
 def _entries(

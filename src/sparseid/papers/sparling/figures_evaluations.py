@@ -16,7 +16,8 @@ from sparseid.papers.sparling.bars import Bar, bar_legend, draw_bars, hollow_mar
 from sparseid.papers.sparling.cells import BINS, CUT, DENSITIES_BINNED, THRESHOLDS, values
 from sparseid.papers.sparling.claims import DOMAINS
 from sparseid.papers.sparling.claims_evaluations import perturbation
-from sparseid.papers.sparling.pictures import Meanings, draw_confusion
+from sparseid.papers.sparling.meanings import Meanings
+from sparseid.papers.sparling.pictures import draw_confusion
 from sparseid.papers.targets import Target, load_targets
 
 if TYPE_CHECKING:

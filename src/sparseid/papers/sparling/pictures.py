@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.metrics.confusion import arrange_confusion, join_channels
-from sparseid.papers.drawing import FAINT, INK, METRIC_COLOURS, channel_colour, new_figure, tidy
+from sparseid.papers.drawing import FAINT, INK, METRIC_COLOURS, new_figure, tidy
 from sparseid.papers.names import written
+from sparseid.papers.sparling.meanings import RIGHT, WRONG, Meanings, same_tokens
+from sparseid.papers.sparling.panels import image_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 
 NEIGHBOURHOOD = 5
 """Pixels on each side within which only the largest activation is marked (figure 2 of the paper)."""
-PANELS_PER_ROW = 4
+PER_LINE = 10
+"""Channels on a line of the legend."""
 
 
 def run_pictures(arrays: Mapping[str, np.ndarray]) -> dict[str, Figure]:
@@ -34,49 +37,6 @@ def run_pictures(arrays: Mapping[str, np.ndarray]) -> dict[str, Figure]:
     if "density_trace" in arrays and len(arrays["density_trace"]):
         drawn["training"] = density_trace(arrays["density_trace"])
     return drawn
-
-
-class Meanings(NamedTuple):
-    """What channels, kinds and tokens of a run stand for.
-
-    Attributes
-    ----------
-    channel_kinds : (C,) int64
-        Kind of each channel; -1 for none.
-    kind_names, token_names
-        How kinds and the tokens of labels are written.
-    """
-
-    channel_kinds: NDArray[np.int64]
-    kind_names: Sequence[str]
-    token_names: Sequence[str]
-
-    @classmethod
-    def of(cls, arrays: Mapping[str, np.ndarray]) -> Meanings:
-        """Read them from the arrays of a run; without names kinds are digits, as in earlier runs on DigitCircle."""
-        from sparseid.metrics.motifs import channel_symbols
-
-        digits = [str(kind) for kind in range(len(arrays["confusion"]) - 1)]
-        return cls(
-            arrays["channel_kinds"] if "channel_kinds" in arrays else channel_symbols(arrays["confusion"]),
-            list(map(str, arrays.get("kind_names", digits))),
-            list(map(str, arrays.get("token_names", digits))),
-        )
-
-    def kind_colour(self, kind: int) -> str | None:
-        """Return the colour of the first channel that stands for a kind; None if none does."""
-        channels = np.flatnonzero(self.channel_kinds == kind)
-        return channel_colour(int(channels[0])) if len(channels) else None
-
-    def colour(self, channel: int) -> str:
-        """Return the colour of a channel: that of its kind, or its own where it stands for none."""
-        kind = int(self.channel_kinds[channel])
-        return (self.kind_colour(kind) if kind >= 0 else None) or channel_colour(channel)
-
-    def written(self, tokens: NDArray[np.integer]) -> str:
-        """Return a label; a token that is none of a label's is written as a question mark."""
-        names = self.token_names
-        return "".join(names[token] if token < len(names) else "?" for token in tokens if token >= 0)
 
 
 def motifs_on_images(
@@ -112,16 +72,10 @@ def motifs_on_images(
     from matplotlib.patches import Rectangle
 
     shown = min(len(images), at_most)
-    columns = min(shown, PANELS_PER_ROW)
-    lines = -(-shown // columns)
-    figure, grid = new_figure(2.6 * columns, 2.85 * lines + 0.55, rows=lines, columns=columns)
+    titles = [_title(meanings, *pair) for pair in zip(labels[:shown], predictions[:shown], strict=True)]
+    figure, panels = image_panels(images.shape[1:], titles, 0.5 + 0.17 * -(-len(meanings.channel_kinds) // PER_LINE))
     stride = images.shape[-1] / maps.shape[-1]
-    for number, axes in enumerate(grid.flat):
-        axes.set(xticks=[], yticks=[])
-        axes.spines[:].set_color("#d5d9de")
-        if number >= shown:
-            axes.axis("off")
-            continue
+    for number, axes in enumerate(panels):
         axes.imshow(images[number], cmap="gray_r", vmin=0, vmax=2.4, interpolation="nearest")
         for _, kind, top, bottom, left, right in sites[sites[:, 0] == number]:
             colour = meanings.kind_colour(int(kind))
@@ -136,7 +90,7 @@ def motifs_on_images(
             places, rows, s=30, c=[meanings.colour(channel) for channel in channels], edgecolors="white",
             linewidths=0.9, zorder=3,
         )  # fmt: skip
-        _title(axes, meanings.written(labels[number]), meanings.written(predictions[number]))
+        axes.title.set_color(_verdict(labels[number], predictions[number]))
     _channel_legend(figure, meanings, "frame")
     return figure
 
@@ -183,7 +137,9 @@ def motifs_on_sounds(
             cells, [1.08 * height] * len(cells), s=26, c=[meanings.colour(channel) for channel in channels],
             edgecolors="white", linewidths=0.9, zorder=3,
         )  # fmt: skip
-        _title(axes, meanings.written(labels[number]), meanings.written(predictions[number]))
+        title = " ".join(_title(meanings, labels[number], predictions[number]))
+        colour = _verdict(labels[number], predictions[number])
+        axes.set_title(title, fontsize=10, family="monospace", color=colour)
     grid[-1, 0].set_xlabel("frame", fontsize=9)
     _channel_legend(figure, meanings, "bar")
     return figure
@@ -278,10 +234,14 @@ def _marks(maps: NDArray[np.floating], stride: float) -> tuple[NDArray, NDArray,
     return channels, (rows + 0.5) * stride - 0.5, (columns + 0.5) * stride - 0.5
 
 
-def _title(axes: Axes, label: str, prediction: str) -> None:
-    right = label == prediction
-    text = f"{label}  \N{RIGHTWARDS ARROW}  {prediction or 'nothing'}"
-    axes.set_title(text, fontsize=10, family="monospace", color="#15803d" if right else "#b91c1c")
+def _title(meanings: Meanings, label: NDArray[np.integer], prediction: NDArray[np.integer]) -> tuple[str, str]:
+    """Return the two parts of an item's title."""
+    return f"{meanings.written(label)} \N{RIGHTWARDS ARROW}", meanings.written(prediction) or "nothing"
+
+
+def _verdict(label: NDArray[np.integer], prediction: NDArray[np.integer]) -> str:
+    """Return the colour of an item's title."""
+    return RIGHT if same_tokens(label, prediction) else WRONG
 
 
 def _channel_legend(figure: Figure, meanings: Meanings, mark: str) -> None:
@@ -295,7 +255,7 @@ def _channel_legend(figure: Figure, meanings: Meanings, mark: str) -> None:
     names = [*meanings.kind_names, "none"]  # -1, no kind, is the last
     labels = [f"#{channel}: {names[kinds[channel]]}" for channel in order]
     figure.legend(
-        handles, labels, loc="outside lower center", ncols=min(len(labels), 10), fontsize=8.5, frameon=False,
+        handles, labels, loc="outside lower center", ncols=min(len(labels), PER_LINE), fontsize=8.5, frameon=False,
         handletextpad=0.1, columnspacing=1.1, title_fontsize=8.5,
         title=f"dot: channel that fired (#channel: its motif); {mark}: true motif in the colour of its channel; "
         "above: label \N{RIGHTWARDS ARROW} prediction",
