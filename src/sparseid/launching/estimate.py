@@ -182,7 +182,10 @@ def _preset_recipes(run: RunConfig) -> frozenset[str]:
 
 
 def _from_whole_runs(runs: Sequence[WholeRun], trained: int, cap: int) -> tuple[float, bool]:
-    """Return seconds left and whether they are a bound: median over the runs that went beyond `trained` samples, to `cap`."""
+    """Return seconds left and whether they are a bound: median over the runs that went beyond `trained` samples.
+
+    No run is thought to go beyond its own `cap`.
+    """
     longer = [run for run in runs if run.samples > trained]
     if longer:
         return statistics.median(

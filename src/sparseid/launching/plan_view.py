@@ -82,7 +82,7 @@ def _add_artefact(table: Table, artefact: PlannedArtefact, every_run: bool) -> N
         left = left_text(total([run]))
         table.add_row(f"  {run.name}", state, commit_text(run), left, run.left.basis)
     for name, runs in artefact.reads:
-        table.add_row(f"  reads {name}", states_text(total(runs)), "", "", "")
+        table.add_row(f"  reads {name}", states_text(total(runs)) if runs else "cannot be planned", "", "", "")
 
 
 def _add_total(table: Table, name: str, summed: Total) -> None:
