@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from sparseid.errors import InputError
-from sparseid.papers.presets import preset_recipes
+from sparseid.papers.presets import artefact_recipes
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.reporting.seconds import rows_with_seconds
 from sparseid.training.errors import RunError
@@ -27,7 +27,7 @@ def why_not(rows: list[Row], folder: Path) -> str | None:
         return "made with changes that no commit holds"
     first = rows[0]
     of_paper = [name for name, artefact in ARTEFACTS.items() if artefact.paper == first.paper]
-    if not any(first.recipe in preset_recipes(name, first.scale) for name in of_paper):
+    if not any(first.recipe in artefact_recipes(name, first.scale) for name in of_paper):
         return "made with settings that are no preset's"
     return None
 

@@ -15,7 +15,7 @@ import sparseid.papers.tbr
 from sparseid.config.choices import dotted_keys
 from sparseid.config.compose import compose
 from sparseid.config.ddl import DDLConfig
-from sparseid.config.identity import run_directory
+from sparseid.config.identity import cell_keys, run_directory
 from sparseid.config.latent_walk import LatentWalkConfig
 from sparseid.config.mlp_mixture import MLPMixtureConfig
 from sparseid.config.regcl import RegCLConfig
@@ -91,7 +91,7 @@ def test_scale_paper_of_the_other_domains_is_the_published_setting(domain):
 
 def test_what_the_other_domains_and_the_variants_change_are_settings_and_all_has_a_source():
     known = {*dotted_keys(SparlingConfig, "method."), *dotted_keys(TrainerConfig, "trainer.")}
-    parts = [*PUBLISHED["domains"].values(), *PUBLISHED["variants"].values()]
+    parts = [*PUBLISHED["domains"].values(), *PUBLISHED["variants"].values(), PUBLISHED["unmeasured"]]
     assert {key for part in parts for key in part["settings"]} <= known
     groups = [group for part in parts for group in (part, *part.values()) if isinstance(group, dict)]
     numbers = [entry for group in (*groups, PUBLISHED["evaluations"]) for entry in group.values()]
@@ -118,6 +118,68 @@ def test_figure_3_runs_the_published_seeds_with_the_published_setting(paper):
     assert [cell.run.seed for cell in cells] == PUBLISHED["seeds"]["value"]
     for cell in cells:
         assert (cell.run.method, cell.run.data, cell.run.trainer) == (paper.method, paper.data, paper.trainer)
+
+
+BASELINES = {
+    "fig5": {"non_sparse", "retrained"},
+    "fig9": {"sparling_st"},
+    "fig11": {"sparling_st"},
+    "table1": {"l1"},
+    "kl": {"kl"},
+    "ablation": {"no_bn_mt", "no_bn_st", "no_annealing_final", "no_annealing_penultimate"},
+    "table2": {"direct"},
+    "latex_ocr": {"retrained_latex", "direct_latex"},
+    "audiomnist": {"retrained_audio", "direct_audio"},
+}
+"""Preset of Sparling -> the variants that it runs."""
+
+
+def variant_of(run):
+    """The name of a run in ``variants``; sparling_mt is the main run of its domain."""
+    keys = cell_keys(run)
+    name = "_".join(str(keys[key]) for key in ("method", "start") if key in keys)
+    suffix = {"latex_ocr": "_latex", "audiomnist": "_audio"}.get(keys["domain"], "")
+    return name if name == "sparling_mt" else name + suffix
+
+
+def published_variant(name, domain, weight):
+    """Every setting of a variant: what is published, and what the names in ``variants`` stand for."""
+    entry = PUBLISHED["variants"].get(name, {})
+    parts = [PUBLISHED["unmeasured"]] if name in PUBLISHED["unmeasured"]["variants"] else []
+    settings = published_settings(PUBLISHED["domains"].get(domain, {}), *parts, entry)
+    if name.startswith("retrained"):
+        settings["method.training"] = "retrained"
+        settings["method.retrained.source_samples"] = published_settings(DOMAINS[domain])["trainer.max_samples"]
+        settings["method.retrained.steps_above"] = entry["starts_above"]["value"]
+    if name.startswith("direct"):
+        settings["method.training"] = "direct"
+    if "weights" in entry:
+        assert weight in entry["weights"]["value"]
+        settings |= {"method.sparse.kind": name, "method.sparse.penalty_weight": weight}
+    return {key: value for key, value in settings.items() if domain == "digitcircle" or not key.startswith("data.")}
+
+
+@pytest.mark.parametrize("preset", BASELINES)
+def test_every_cell_of_sparlings_baselines_has_the_published_setting(preset):
+    runs = [cell.run for cell in plan([f"experiment=sparling/{preset}", "scale=paper"]).cells]
+    seeds = {}
+    for run in runs:
+        name, weight = variant_of(run), run.method.sparse.penalty_weight
+        wanted = published_variant(name, cell_keys(run)["domain"], weight)
+        assert {key: value_of(run, key) for key in wanted} == wanted
+        seeds.setdefault((name, weight), []).append(run.seed)
+    assert {name for name, _ in seeds} - {"sparling_mt"} == BASELINES[preset]
+    for (name, _), made in seeds.items():
+        once = "seeds" in PUBLISHED["variants"].get(name, {})
+        assert made == (PUBLISHED["seeds"]["value"][:1] if once else PUBLISHED["seeds"]["value"])
+    for name in BASELINES[preset]:
+        assert len([of for of in seeds if of[0] == name]) == len(
+            PUBLISHED["variants"][name].get("weights", {"value": [0.0]})["value"]
+        )
+
+
+def test_every_published_variant_of_sparling_has_a_preset():
+    assert set().union(*BASELINES.values()) == set(PUBLISHED["variants"])
 
 
 TBR = yaml.safe_load((Path(sparseid.papers.tbr.__file__).parent / "published.yaml").read_text())

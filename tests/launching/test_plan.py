@@ -83,6 +83,9 @@ def test_a_run_time_is_measured_by_runs_of_one_seed_only(tmp_path, config, monke
     assert left("mse", "seconds") == 0
 
 
+RUNS_OF_DIGITCIRCLE = ("digitcircle", "sparling/fig3", "sparling/fig4")
+
+
 def by_id(workload):
     return {artefact.id: artefact for artefact in workload.artefacts}
 
@@ -102,16 +105,30 @@ def test_every_artefact_of_the_five_papers_is_listed(tmp_path):
 
 
 def test_shared_runs_are_counted_once(tmp_path):
+    few = plan_artefacts("small", tmp_path, CPU, only=RUNS_OF_DIGITCIRCLE)
     workload = plan_artefacts("small", tmp_path, CPU)
     artefacts = by_id(workload)
     assert [len(artefacts[name].runs) for name in ("digitcircle", "sparling/fig3", "sparling/fig4")] == [1, 5, 5]
     assert total(artefacts["sparling/fig4"].runs).seconds == pytest.approx(5 * 3600)
-    sparling = total(workload.runs("sparling").values())
+    sparling = total(few.runs("sparling").values())
     assert (sparling.runs, sparling.seconds, sparling.unknown) == (5, pytest.approx(5 * 3600), 0)
+    sizes = {name: len(artefacts[f"sparling/{name}"].runs) for name in ("fig5", "fig9", "table1", "kl", "ablation")}
+    assert sizes == {"fig5": 5 + 6, "fig9": 5 + 3, "table1": 5 + 15, "kl": 8, "ablation": 12}
+    assert len(workload.runs("sparling")) == 5 + 6 + 3 + 15 + 8 + 12 + 3 + 2 * 9
     figure, table = (set(artefacts[name].runs) for name in ("tbr/fig4", "tbr/table3"))
     assert {run.name for run in table} < {run.name for run in figure}
     papers = [total(workload.runs(paper).values()).runs for paper in workload.papers()]
     assert total(workload.runs().values()).runs == sum(papers)
+
+
+def test_a_figure_over_domains_names_the_presets_that_it_reads_and_counts_its_own(tmp_path, capsys):
+    workload = plan_artefacts("small", tmp_path, CPU, only=["sparling/fig3"])
+    [figure] = workload.artefacts
+    assert [(name, len(runs)) for name, runs in figure.reads] == [("sparling/latex_ocr", 9), ("sparling/audiomnist", 9)]
+    assert len(workload.runs()) == len(figure.runs) == 5
+    print_workload(workload)
+    assert re.search(r"reads sparling/latex_ocr +0 of 9 done: 9 planned", capsys.readouterr().out)
+    assert set(as_json(workload)["artefacts"][0]["reads"]) == {"sparling/latex_ocr", "sparling/audiomnist"}
 
 
 @pytest.mark.parametrize("state", ["planned", "running", "failed", "preempted"])
@@ -154,12 +171,14 @@ def test_rows_kept_in_git_count_as_measured(tmp_path, keep, pretend):
     keep(0, 1, commit="b" * 40)
     pretend(*SMALL, "seed=2", commit="c" * 40)
     pretend(*SMALL, "seed=1", state="failed")
-    runs = list(by_id(plan_artefacts("small", tmp_path, CPU))["sparling/fig3"].runs)
+    runs = list(by_id(plan_artefacts("small", tmp_path, CPU, only=RUNS_OF_DIGITCIRCLE))["sparling/fig3"].runs)
     assert [run.state for run in runs] == ["measured", "measured", "done", "planned", "planned"]
     assert [run.commit[:1] for run in runs] == ["b", "b", "c", "", ""]
     assert [run.older_code for run in runs] == [True, True, False, False, False]  # seed 2 has just been written
     assert total(runs).finished == 3
-    again = by_id(plan_artefacts("small", tmp_path, CPU, count_measured=False))["sparling/fig3"].runs
+    again = by_id(plan_artefacts("small", tmp_path, CPU, count_measured=False, only=RUNS_OF_DIGITCIRCLE))[
+        "sparling/fig3"
+    ].runs
     assert [run.state for run in again] == ["planned", "failed", "done", "planned", "planned"]
 
 
@@ -189,7 +208,7 @@ def test_a_preset_that_cannot_be_composed_stops_nothing(tmp_path):
     (configs / "experiment/at/sparling/fig4.small.yaml").unlink()
     with (configs / "experiment/sparling/fig3.yaml").open("a") as file:
         file.write("trainer: {max_sample: 3}\n")
-    artefacts = by_id(plan_artefacts("small", tmp_path, CPU, configs=configs))
+    artefacts = by_id(plan_artefacts("small", tmp_path, CPU, configs=configs, only=RUNS_OF_DIGITCIRCLE))
     assert artefacts["sparling/fig4"].problem == "no preset at scale=small"
     assert not artefacts["sparling/fig4"].refused
     assert "trainer.max_sample" in artefacts["sparling/fig3"].problem
@@ -211,10 +230,10 @@ def test_two_thousand_runs(tmp_path):
 
 def test_json(tmp_path, pretend):
     pretend(*SMALL)
-    found = json.loads(json.dumps(as_json(plan_artefacts("small", tmp_path, CPU))))
+    found = json.loads(json.dumps(as_json(plan_artefacts("small", tmp_path, CPU, only=[*RUNS_OF_DIGITCIRCLE, "ddl"]))))
     assert set(found) == {"scale", "artefacts", "runs", "papers", "total"}
     fig3 = next(artefact for artefact in found["artefacts"] if artefact["id"] == "sparling/fig3")
-    assert set(fig3) == {"id", "paper", "title", "problem", "runs", "older_code", "total"}
+    assert set(fig3) == {"id", "paper", "title", "problem", "runs", "older_code", "total", "reads"}
     assert len(fig3["runs"]) == 5
     done, planned = (found["runs"][name] for name in fig3["runs"][:2])
     assert done["state"] == "done"
@@ -230,11 +249,13 @@ def test_table_lists_short_sweeps_and_folds_long_ones(tmp_path, capsys, pretend)
     pretend(*SMALL, dirty=True)
     print_workload(plan_artefacts("small", tmp_path, CPU))
     shown = capsys.readouterr().out
-    assert shown.count("digitcircle-sparling_mt-seed4-") == 2  # fig3 and fig4
+    assert shown.count("digitcircle-sparling_mt-seed4-") == 9  # figures 3 to 6 and 8 to 11, table 2; table 1 is folded
     assert "aaaaaaaa, local changes" in shown
     assert re.search(r"ddl/fig10,\s+ddl/fig11: no preset yet", shown)
     whole = shown.partition("all papers")[2].splitlines()[0]
-    assert re.fullmatch(r" +1 of \d+ done: 1 done, \d+( planned)? +4\.0 h \+ \d+ unknown", whole)  # broken where long
+    assert re.fullmatch(
+        r" +1 of \d+ done: 1 done,( \d+( planned)?)? +\d+(\.\d)? h \+ \d+ unknown", whole
+    )  # broken where long
     assert "\x1b" not in shown
 
     long = plan_command(["experiment=sparling/fig3", "seed=range(20)", *CPU, f"outputs={tmp_path}"])

@@ -7,7 +7,7 @@ import pytest
 
 from sparseid.papers.sparling import alpha, claims, claims_baselines, claims_evaluations
 from sparseid.papers.sparling import cells as derived
-from sparseid.papers.sparling.artefacts import ARTEFACTS, FURTHER
+from sparseid.papers.sparling.artefacts import ARTEFACTS
 from sparseid.papers.targets import load_targets
 from sparseid.reporting.aggregate import cells
 from sparseid.reporting.collect import newest, rows_frame
@@ -15,8 +15,16 @@ from sparseid.training.rows import Row
 
 BASE = {"paper": "sparling", "scale": "paper", "unit": "percent", "n": 1000, "commit": "a" * 40, "dirty": False}
 BASE |= {"recipe": "0" * 8, "device": "cpu", "written": "2026-05-01T10:00:00+00:00"}
-ENTRIES = {entry.id: entry for entry in FURTHER}
-ALPHA = {entry.id: entry for entry in ARTEFACTS}["sparling/alpha"]
+BUILT = {entry.id: entry for entry in ARTEFACTS}
+SWEEPS = ("sparling/latex_ocr", "sparling/audiomnist")
+"""No tables of the paper's: runs of a domain, which several of its figures read."""
+SUMMARIES = ("digitcircle", "latex_ocr", "audiomnist")
+ALPHA = BUILT["sparling/alpha"]
+ENTRIES = {
+    name: entry
+    for name, entry in BUILT.items()
+    if name not in (*SWEEPS, *SUMMARIES, "sparling/fig3", "sparling/fig4", "sparling/alpha")
+}
 ALL_CLAIMS = claims_baselines.CLAIMS | claims_evaluations.CLAIMS
 SPREAD = (0.7, 0.85, 1.0, 1.15, 1.3)
 """Factors of the seeds of a printed mean."""
@@ -83,9 +91,8 @@ def test_claims_hold_and_tables_agree_on_the_papers_own_numbers(name):
 def test_every_claim_but_those_about_splicing_has_a_check_and_every_check_a_claim():
     stated = {entry.id for entry in load_targets("sparling").statements if entry.artefact != "sparling/fig12"}
     assert stated == {*claims.CLAIMS, *ALL_CLAIMS, *alpha.CLAIMS}
-    assert not [statement.id for entry in (*ARTEFACTS, *FURTHER) for statement in entry.unchecked]
-    built = {*(entry.id for entry in ARTEFACTS), *ENTRIES, "sparling/fig12"}
-    assert built == {*load_targets("sparling").titles, "digitcircle"}
+    assert not [statement.id for entry in ARTEFACTS for statement in entry.unchecked]
+    assert {*BUILT, "sparling/fig12"} == {*load_targets("sparling").titles, *SWEEPS, *SUMMARIES}
 
 
 @pytest.mark.parametrize("claim", ALL_CLAIMS)
@@ -143,6 +150,23 @@ def test_non_sparse_is_the_first_density_of_the_main_run_where_it_has_no_run_of_
     made = {tuple(cell.keys.values()): cell.ours for cell in cells(ENTRIES["sparling/fig5"], rows, "paper")}
     assert made["audiomnist", "test_speakers", "sparling_mt"].centre == 8.0
     assert ("audiomnist", "train_speakers", "sparling_mt") not in made
+
+
+@pytest.mark.parametrize("name", [*SWEEPS, *SUMMARIES[1:]])
+def test_the_table_of_a_domain_stands_beside_the_numbers_of_several_figures(name):
+    entry = BUILT[name]
+    domain = name.removeprefix("sparling/")
+    split = {"split": "test_speakers"} if domain == "audiomnist" else {}
+    made = []
+    for target in entry.targets:
+        keys = {"domain": domain, **split, **target.keys}
+        if target.keys.get("method") == "non_sparse":  # the main run at its first density
+            keys |= {"method": "sparling_mt", "steps_above": 9}
+        made += [row(target.metric, target.value, seed, **keys) for seed in range(2)]
+    shown = cells(entry, frame(*made), "paper")
+    assert {str(cell.verdict) for cell in shown} == {"agrees"}
+    assert len(shown) == len(entry.targets)
+    assert {"fpe", "e2ee", "perturbation_accuracy", "direct_error"} <= {cell.metric for cell in shown}
 
 
 # --- L1, KL and ablations --------------------------------------------------------------------------------------------

@@ -27,10 +27,12 @@ def states(outputs):
 
 
 def test_everything_is_made_once_and_reported(tmp_path):
-    process = start(tmp_path, "--only", "sparling")
+    only = [word for name in ("digitcircle", "sparling/fig3", "sparling/fig4") for word in ("--only", name)]
+    process = start(tmp_path, *only)
     said, _ = process.communicate()
     assert process.returncode == 0, said
     assert "all 2 runs done" in said
+    assert "reads sparling/latex_ocr" in said
     assert said.count("\n=== ") == 3  # one run, the other one of the figures, the report
     assert states(tmp_path) == ["done", "done"]
     pages = "".join(path.read_text() for path in (tmp_path / "report").rglob("*.html"))
@@ -39,7 +41,7 @@ def test_everything_is_made_once_and_reported(tmp_path):
         assert re.search(r"\d", (tmp_path / "report" / "smoke" / f"{name}.md").read_text())
 
     before = {path: path.stat().st_mtime for path in tmp_path.glob("smoke/*/*/result.json")}
-    process = start(tmp_path, "--only", "sparling")
+    process = start(tmp_path, *only)
     said, _ = process.communicate()
     assert process.returncode == 0, said
     assert said.count("\n=== ") == 1  # the report

@@ -120,11 +120,14 @@ def _read(tree: DictConfig, key: str) -> Any:
 
 
 def _interpolates(tree: DictConfig) -> bool:
-    """Whether any value but the experiment's name, which is never swept, is computed from others."""
+    """Whether any value but the experiment's name and the variants, which are never swept, is computed from others."""
     values = OmegaConf.to_container(tree, resolve=False)
     assert isinstance(values, dict)
     return any(
-        "${" in text for name, value in values.items() if name not in ("hydra", "experiment") for text in _texts(value)
+        "${" in text
+        for name, value in values.items()
+        if name not in ("hydra", "experiment", "variants")
+        for text in _texts(value)
     )
 
 

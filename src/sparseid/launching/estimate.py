@@ -182,11 +182,14 @@ def _preset_recipes(run: RunConfig) -> frozenset[str]:
 
 
 def _from_whole_runs(runs: Sequence[WholeRun], trained: int, cap: int) -> tuple[float, bool]:
-    """Return seconds left and whether they are a bound: median over the runs that went beyond `trained` samples."""
+    """Return seconds left and whether they are a bound: median over the runs that went beyond `trained` samples.
+
+    No run is thought to go beyond its own `cap`.
+    """
     longer = [run for run in runs if run.samples > trained]
     if longer:
         return statistics.median(
-            (run.samples - trained) * run.train_s / run.samples + run.test_s for run in longer
+            (min(run.samples, cap) - trained) * run.train_s / run.samples + run.test_s for run in longer
         ), False
     per_sample = statistics.median(run.train_s / run.samples for run in runs)
     return max(cap - trained, 0) * per_sample + statistics.median(run.test_s for run in runs), True

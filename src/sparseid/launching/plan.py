@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -70,13 +71,26 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class PlannedArtefact:
-    """A table or figure and its runs; `problem` says why there are none."""
+    """A table or figure and its runs.
+
+    Attributes
+    ----------
+    id, paper, title
+        What it is.
+    runs
+        Those of its own preset.
+    problem
+        Why there are none.
+    reads
+        Other presets whose runs it reads, with these; each is planned as an artefact of its own.
+    """
 
     id: str
     paper: str
     title: str
     runs: tuple[PlannedRun, ...] = ()
     problem: str = ""
+    reads: tuple[tuple[str, tuple[PlannedRun, ...]], ...] = ()
 
     @property
     def refused(self) -> bool:
@@ -180,21 +194,26 @@ def plan_artefacts(
     An artefact without a preset, or whose preset cannot be composed, says so and stops nothing.
     """
     presets, look = choices("experiment", configs), _Look(outputs, scale, count_measured)
+
+    @cache
+    def of_preset(name: str) -> tuple[tuple[PlannedRun, ...], str]:
+        """Return the runs of a preset, and why there are none."""
+        if name not in presets:
+            return (), COMPUTED if name in ARTEFACTS and ARTEFACTS[name].computed else NO_PRESET
+        if scale not in scales(name, configs):
+            return (), f"no preset at scale={scale}"
+        try:
+            cells = sweep.plan([f"experiment={name}", f"scale={scale}", f"outputs={outputs}", *overrides], configs)
+        except ConfigError as error:
+            return (), str(error)
+        return tuple(look.at(cell.run) for cell in cells.cells), ""
+
     planned = []
     for name, (paper, title) in _chosen(only).items():
-        runs: tuple[PlannedRun, ...] = ()
-        problem = ""
-        if name not in presets:
-            problem = COMPUTED if name in ARTEFACTS and ARTEFACTS[name].computed else NO_PRESET
-        elif scale not in scales(name, configs):
-            problem = f"no preset at scale={scale}"
-        else:
-            try:
-                cells = sweep.plan([f"experiment={name}", f"scale={scale}", f"outputs={outputs}", *overrides], configs)
-                runs = tuple(look.at(cell.run) for cell in cells.cells)
-            except ConfigError as error:
-                problem = str(error)
-        planned.append(PlannedArtefact(name, paper, title, _flag_older_code(runs), problem))
+        runs, problem = of_preset(name)
+        others = [other for other in ARTEFACTS[name].presets if other != name] if name in ARTEFACTS else []
+        reads = tuple((other, of_preset(other)[0]) for other in others)
+        planned.append(PlannedArtefact(name, paper, title, _flag_older_code(runs), problem, reads))
     return Workload(scale, tuple(planned))
 
 

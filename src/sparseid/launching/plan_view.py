@@ -81,6 +81,8 @@ def _add_artefact(table: Table, artefact: PlannedArtefact, every_run: bool) -> N
         state = Text(run.state, _STYLES.get(run.state, ""))
         left = left_text(total([run]))
         table.add_row(f"  {run.name}", state, commit_text(run), left, run.left.basis)
+    for name, runs in artefact.reads:
+        table.add_row(f"  reads {name}", states_text(total(runs)) if runs else "cannot be planned", "", "", "")
 
 
 def _add_total(table: Table, name: str, summed: Total) -> None:
@@ -140,6 +142,7 @@ def as_json(workload: Workload) -> dict[str, Any]:
                 "runs": [run.name for run in artefact.runs],
                 "older_code": [run.name for run in artefact.runs if run.older_code],
                 "total": _total_json(total(artefact.runs)),
+                "reads": {name: [run.name for run in runs] for name, runs in artefact.reads},
             }
             for artefact in workload.artefacts
         ],

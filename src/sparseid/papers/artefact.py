@@ -56,6 +56,8 @@ class Artefact:
         Claim id -> check, of the paper's claims; those about other artefacts are not looked at.
     summary_of_run
         True if it is the table printed after a single run.
+    presets
+        The presets whose runs it reads (``papers.presets``); empty is the one of its own id.
     computed
         True if `derive` makes its rows of nothing when the report is made: it has no runs, no preset and no scale.
     """
@@ -73,6 +75,7 @@ class Artefact:
     derive: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
     checks: Mapping[str, ClaimCheck | Comparison] = field(default_factory=dict)
     summary_of_run: bool = False
+    presets: tuple[str, ...] = ()
     computed: bool = False
 
     @property

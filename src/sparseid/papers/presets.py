@@ -1,4 +1,4 @@
-"""Which rows an artefact may read: those made with the settings of its own preset."""
+"""Which rows an artefact may read: those made with the settings of its presets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMPOSED_BY = ("config", "data", "metrics", "stacking", "papers/presets.py")
 def preset_runs(experiment: str, scale: str, configs: Path = CONFIGS) -> frozenset[tuple[str, int]]:
     """Return (recipe hash, seed) of every run that a preset asks for at a scale, of a stack for each member.
 
-    An artefact that is computed has no preset, and asks for none.
+    Without a preset of that name there are none.
     Hydra takes tenths of a second for a preset, so the answer is kept in the data folder, and used as long as nothing
     that it depends on has changed: the files of `configs`, the code and libraries that compose them, and the files that
     the user has placed or a preset names. Where it cannot be kept or read, the preset is composed.
@@ -51,13 +51,31 @@ def preset_recipes(experiment: str, scale: str) -> frozenset[str]:
     return frozenset(recipe for recipe, _ in preset_runs(experiment, scale))
 
 
-def of_preset(rows: pd.DataFrame, experiment: str, scale: str) -> pd.DataFrame:
-    """Return the rows that were made at `scale` with the settings of the preset, whatever their seed.
+def presets_of(artefact: str) -> tuple[str, ...]:
+    """Return the presets whose runs an artefact reads: the one of its own id where it names none."""
+    from sparseid.papers.registry import ARTEFACTS  # draws figures: more than a plan or an estimate needs
+
+    return ARTEFACTS[artefact].presets or (artefact,)
+
+
+@cache
+def artefact_runs(artefact: str, scale: str) -> frozenset[tuple[str, int]]:
+    """Return (recipe hash, seed) of every run that an artefact reads at a scale, of all its presets."""
+    return frozenset().union(*(preset_runs(name, scale) for name in presets_of(artefact)))
+
+
+def artefact_recipes(artefact: str, scale: str) -> frozenset[str]:
+    """Return the recipe hashes of the runs that an artefact reads at a scale."""
+    return frozenset(recipe for recipe, _ in artefact_runs(artefact, scale))
+
+
+def of_artefact(rows: pd.DataFrame, artefact: str, scale: str) -> pd.DataFrame:
+    """Return the rows that were made at `scale` with the settings of the artefact's presets, whatever their seed.
 
     Runs with other settings (``method.encoder.width=8``) keep their own tables and never slip into the artefact.
     """
     mine = rows[rows["scale"] == scale]
-    return mine[mine["recipe"].isin(preset_recipes(experiment, scale))] if len(mine) else mine
+    return mine[mine["recipe"].isin(artefact_recipes(artefact, scale))] if len(mine) else mine
 
 
 def _compose(experiment: str, scale: str, configs: Path) -> tuple[dict[str, list[int]], dict[str, str]]:

@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sparseid.files import write_text
 from sparseid.papers.names import written
-from sparseid.papers.presets import preset_recipes
+from sparseid.papers.presets import artefact_recipes
 from sparseid.papers.registry import ARTEFACTS, PAPERS, not_built
 from sparseid.papers.targets import load_targets
 from sparseid.reporting import PAGE
@@ -169,7 +169,9 @@ def _other_settings(paper: str, collection: Collection) -> list[str]:
     """Return the runs whose rows are in no table here: made with settings that are no preset's."""
     rows = collection.rows
     names = [name for name, entry in ARTEFACTS.items() if entry.paper == paper]
-    shown = {scale: frozenset().union(*(preset_recipes(name, scale) for name in names)) for scale in set(rows["scale"])}
+    shown = {
+        scale: frozenset().union(*(artefact_recipes(name, scale) for name in names)) for scale in set(rows["scale"])
+    }
     named = set(zip(rows["run"], rows["recipe"], rows["scale"], strict=True))
     return sorted({str(run) for run, recipe, scale in named if recipe not in shown[scale]})
 

@@ -13,7 +13,7 @@ import pandas as pd
 from sparseid.files import write_text
 from sparseid.papers.artefact import Arrays, Artefact
 from sparseid.papers.names import written_cell
-from sparseid.papers.presets import of_preset, preset_runs
+from sparseid.papers.presets import artefact_runs, of_artefact
 from sparseid.papers.targets import PaperTargets, Statement
 from sparseid.reporting.aggregate import cells
 from sparseid.reporting.collect import Collection
@@ -54,7 +54,7 @@ class Section:
     figure
         None for a plain table, and where the runs that it is drawn from are not at hand.
     expected, made
-        Runs (recipe hash, seed) that its preset asks for, and those of them that have rows.
+        Runs (recipe hash, seed) that its presets ask for, and those of them that have rows.
     """
 
     artefact: Artefact
@@ -138,7 +138,7 @@ def write_artefact(artefact: Artefact, collection: Collection, report: Path, sca
     """
     folder, name = report / scale, file_name(artefact.id)
     svg = folder / f"{name}.svg"
-    rows_of = cache(partial(of_preset, collection.rows, scale=scale))
+    rows_of = cache(partial(of_artefact, collection.rows, scale=scale))
     rows = rows_of(artefact.id)
     drawn = artefact.drawn(rows)
     files = [folder / f"{name}.{kind}" for kind in ("md", "tex", *(("png", "svg") if drawn else ()))]
@@ -153,7 +153,7 @@ def write_artefact(artefact: Artefact, collection: Collection, report: Path, sca
         keep_content(kept, inputs, [path for path in files if path.exists()], content)
         if shared is not None:
             remember_content(shared, kept, files)
-    expected = preset_runs(artefact.id, scale)
+    expected = artefact_runs(artefact.id, scale)
     return Section(
         artefact=artefact,
         scale=scale,

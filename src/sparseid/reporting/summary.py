@@ -18,7 +18,7 @@ from sparseid.measurements import Key
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import ClaimResult
 from sparseid.papers.names import written, written_cell
-from sparseid.papers.presets import of_preset, preset_recipes
+from sparseid.papers.presets import artefact_recipes, of_artefact
 from sparseid.papers.registry import artefact, run_figures, run_summary
 from sparseid.papers.rows import per_seed, values_of
 from sparseid.reporting import PAGE
@@ -104,11 +104,11 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str, asked: frozense
     outputs = Path(outputs)
     collection = collect(outputs)
     console = _console()
-    if asked - preset_recipes(chosen.id, scale):
+    if asked - artefact_recipes(chosen.id, scale):
         rows = collection.rows[(collection.rows["scale"] == scale) & collection.rows["recipe"].isin(asked)]
         _finish_others(console, chosen, rows, outputs, scale)
     else:
-        rows_of = partial(of_preset, collection.rows, scale=scale)
+        rows_of = partial(of_artefact, collection.rows, scale=scale)
         table = lines(cells(chosen, rows_of(chosen.id), scale), chosen.convention)
         _print_table(console, caption(chosen.title, scale, chosen.convention), table)
         _print_claims(console, chosen.check_claims(rows_of, scale))

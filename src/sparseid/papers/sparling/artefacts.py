@@ -22,6 +22,23 @@ _CHECKS = {**CLAIMS, **claims_baselines.CLAIMS, **claims_evaluations.CLAIMS, **a
 _of_sparling = partial(Artefact, paper="sparling", checks=_CHECKS)
 _FINAL = (0, None)
 """Values of ``steps_above`` at the final density; a run without densities may lack the key."""
+_OF_A_RUN = ("e2ee", "fpe", "fne", "ce", "exact_accuracy", "sparsity", "density_over_minimum")
+_OF_A_DOMAIN = ("e2ee", "fpe", "fne", "ce", "sparsity", "perturbation_accuracy", "direct_error")
+_PRINTED_OF_A_DOMAIN = ("sparling/fig3", "sparling/fig5", "sparling/fig6", "sparling/table2")
+
+
+def _and_other_domains(own: str) -> tuple[str, ...]:
+    """Return the presets of a figure over all domains: its own is about DigitCircle."""
+    return (own, *(f"sparling/{domain}" for domain in DOMAINS[1:]))
+
+
+_of_domain = partial(
+    _of_sparling,
+    cell=("domain", "split", "method"),
+    metrics=_OF_A_DOMAIN,
+    targets_of=_PRINTED_OF_A_DOMAIN,
+    derive=cells.of_domain,
+)
 
 ARTEFACTS = (
     _of_sparling(
@@ -29,8 +46,28 @@ ARTEFACTS = (
         title="Sparling on DigitCircle at the final density",
         selects={"domain": ("digitcircle",), "method": ("sparling_mt",), "steps_above": (0,)},
         cell=("domain", "method"),
-        metrics=("e2ee", "fpe", "fne", "ce", "exact_accuracy", "sparsity", "density_over_minimum"),
+        metrics=_OF_A_RUN,
         targets_of=("sparling/fig3", "sparling/fig5"),
+        summary_of_run=True,
+    ),
+    _of_sparling(
+        id="latex_ocr",
+        title="Sparling on LaTeX-OCR at the final density, with the share of each symbol that no channel marks",
+        selects={"domain": ("latex_ocr",), "method": ("sparling_mt",), "steps_above": (0,)},
+        cell=("domain", "split", "method", "symbol", "to"),
+        metrics=(*_OF_A_RUN, "perturbation_accuracy", "direct_error", "none_share"),
+        targets_of=(*_PRINTED_OF_A_DOMAIN, "sparling/fig8"),
+        derive=cells.as_printed,
+        summary_of_run=True,
+    ),
+    _of_sparling(
+        id="audiomnist",
+        title="Sparling on spoken digits at the final density, tested on speakers that training has not heard",
+        selects={"domain": ("audiomnist",), "method": ("sparling_mt",), "steps_above": (0,)},
+        cell=("domain", "split", "method"),
+        metrics=(*_OF_A_RUN, "perturbation_accuracy", "direct_error"),
+        targets_of=_PRINTED_OF_A_DOMAIN,
+        derive=cells.as_printed,
         summary_of_run=True,
     ),
     _of_sparling(
@@ -42,6 +79,7 @@ ARTEFACTS = (
         claims_instead=frozenset({"sparling-fig3-abstract-localisation"}),
         draw=figures.motif_error_bars,
         derive=partial(with_complements, complements={"e2e_accuracy": "e2ee", "confusion_accuracy": "ce"}),
+        presets=_and_other_domains("sparling/fig3"),
     ),
     _of_sparling(
         id="sparling/fig4",
@@ -50,22 +88,8 @@ ARTEFACTS = (
         cell=("domain", "split", "method", "steps_above"),
         metrics=("fpe", "fne", "ce", "e2ee"),
         draw=figures.errors_against_density,
+        presets=_and_other_domains("sparling/fig4"),
     ),
-    _of_sparling(
-        id="sparling/alpha",
-        title="Alpha of the simplified DigitCircle (appendix B.3), counted: no run is needed",
-        selects={},
-        cell=("k", "split"),
-        metrics=("flow", "alpha", "config_count", "config_probability"),
-        claims_instead=frozenset(
-            target.id for target in load_targets("sparling").of("sparling/alpha") if "domain" in target.keys
-        ),
-        derive=alpha.alpha_rows,
-        computed=True,
-    ),
-)
-
-FURTHER = (
     _of_sparling(
         id="sparling/fig5",
         title="Figure 5: end-to-end error of Sparling, Non-Sparse and Retrained",
@@ -74,6 +98,7 @@ FURTHER = (
         metrics=("e2ee",),
         draw=figures_baselines.end_to_end_bars,
         derive=cells.end_to_end,
+        presets=_and_other_domains("sparling/fig5"),
     ),
     _of_sparling(
         id="sparling/fig6",
@@ -82,6 +107,7 @@ FURTHER = (
         cell=("domain", "method"),
         metrics=("perturbation_accuracy",),
         draw=figures_evaluations.perturbation_bars,
+        presets=_and_other_domains("sparling/fig6"),
     ),
     _of_sparling(
         id="sparling/fig8",
@@ -91,6 +117,7 @@ FURTHER = (
         metrics=("diagonal_share", "none_share", "other_channel_share", "row_share"),
         draw_arrays=figures_evaluations.confusion_by_domain,
         derive=cells.kinds,
+        presets=_and_other_domains("sparling/fig8"),
     ),
     _of_sparling(
         id="sparling/fig9",
@@ -148,6 +175,28 @@ FURTHER = (
         cell=("domain", "split", "method"),
         metrics=("direct_error", "error_ratio"),
         derive=cells.direct_errors,
+        presets=_and_other_domains("sparling/table2"),
+    ),
+    _of_domain(
+        id="sparling/latex_ocr",
+        title="LaTeX-OCR: Sparling, Non-Sparse, Retrained and DIRECT",
+        selects={"domain": ("latex_ocr",), "method": (*cells.END_TO_END, "direct")},
+    ),
+    _of_domain(
+        id="sparling/audiomnist",
+        title="Spoken digits: Sparling, Non-Sparse, Retrained and DIRECT",
+        selects={"domain": ("audiomnist",), "method": (*cells.END_TO_END, "direct")},
+    ),
+    _of_sparling(
+        id="sparling/alpha",
+        title="Alpha of the simplified DigitCircle (appendix B.3), counted: no run is needed",
+        selects={},
+        cell=("k", "split"),
+        metrics=("flow", "alpha", "config_count", "config_probability"),
+        claims_instead=frozenset(
+            target.id for target in load_targets("sparling").of("sparling/alpha") if "domain" in target.keys
+        ),
+        derive=alpha.alpha_rows,
+        computed=True,
     ),
 )
-"""Those without a preset yet: they join :data:`ARTEFACTS` with their presets."""

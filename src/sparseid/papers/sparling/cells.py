@@ -76,6 +76,23 @@ def end_to_end(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([final, named], ignore_index=True) if len(named) else final
 
 
+def as_printed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with the keys under which the paper prints them.
+
+    Those of exchanged motifs name no speakers, those of figure 8 no method.
+    """
+    left_out = {"perturbation_accuracy": "split", "none_share": "method"}
+    pairs = zip(rows["metric"], rows["keys"], strict=True)
+    return _keyed(rows, ({of: key for of, key in keys.items() if of != left_out.get(name)} for name, keys in pairs))
+
+
+def of_domain(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the sweep over one domain: those at the last density, end-to-end errors as in figure 5."""
+    others = select(rows[rows["metric"] != "e2ee"], {"steps_above": (0, None)})
+    parts = [part for part in (as_printed(others), end_to_end(rows)) if len(part)]
+    return pd.concat(parts, ignore_index=True) if parts else rows[:0]
+
+
 def reached_last_density(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of runs whose last density is the last of all; other runs stopped on the way to it."""
     ratio = rows[rows["metric"] == "density_over_minimum"]
