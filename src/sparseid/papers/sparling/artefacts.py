@@ -188,6 +188,13 @@ ARTEFACTS = (
         selects={"domain": ("audiomnist",), "method": (*cells.END_TO_END, "direct")},
     ),
     _of_sparling(
+        id="sparling/harder",
+        title="Study: one threshold, many, and no batch norm on images with more noise and unevenly frequent digits",
+        selects={"method": (*cells.THRESHOLDS, "no_bn_mt"), "steps_above": (0,)},
+        cell=("method", "post_noise", "rarest"),
+        metrics=("fpe", "fne", "ce", "e2ee", "density_over_minimum"),
+    ),
+    _of_sparling(
         id="sparling/alpha",
         title="Alpha of the simplified DigitCircle (appendix B.3), counted: no run is needed",
         selects={},
