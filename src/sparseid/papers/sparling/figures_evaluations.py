@@ -65,7 +65,7 @@ def _rest(bar: Bar) -> tuple[pd.Series, Target | None, str]:
     return bar.ours, bar.target, bar.colour
 
 
-def confusion_by_domain(rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figure:
+def confusion_by_domain(rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figure | None:
     """Draw figure 8: which channels fire on each kind of motif, of the lowest seed of each domain.
 
     Parameters
@@ -76,6 +76,11 @@ def confusion_by_domain(rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figur
         Gives the arrays of a run; a domain is left out if they are not at hand.
     scale
         Of the runs; written above.
+
+    Returns
+    -------
+    Figure or None
+        None where no confusion matrix is at hand.
     """
     shown: list[tuple[str, int, Mapping[str, np.ndarray]]] = []
     for domain in DOMAINS:
@@ -85,10 +90,7 @@ def confusion_by_domain(rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figur
                 shown.append((domain, int(seed), saved))
                 break
     if not shown:
-        figure, grid = new_figure(5, 1.2)
-        grid[0, 0].axis("off")
-        grid[0, 0].text(0.5, 0.5, "the confusion matrices of these runs are not at hand", ha="center", color=FAINT)
-        return figure
+        return None
     sizes = [len(saved["confusion"]) for _, _, saved in shown]
     widths = [max(4.8, 1.6 + 0.48 * size) for size in sizes]
     figure, grid = new_figure(sum(widths), max(3.2, 1.4 + 0.42 * max(sizes)), columns=len(shown), width_ratios=widths)
