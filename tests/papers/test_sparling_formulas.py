@@ -5,7 +5,7 @@ import pytest
 
 from sparseid.data.latex_ocr.grammar import TOKENS
 from sparseid.papers.registry import run_figures
-from sparseid.papers.sparling.panels import image_panels
+from sparseid.papers.sparling.panels import image_panels, inked
 from sparseid.reporting.collect import rows_frame
 
 NUMBER = {token: number for number, token in enumerate(TOKENS)}
@@ -62,3 +62,26 @@ def test_panels_are_as_high_as_their_images_and_titles(size, in_a_row):
 def test_a_title_that_is_too_long_for_its_panel_is_broken():
     _, panels = image_panels((30, 48), [("x →", "y"), ("x" * 20 + " →", "y" * 20, "decoded y")], 0.4)
     assert [axes.get_title().count("\n") for axes in panels] == [0, 2]
+
+
+def test_ink_is_drawn_dark_whichever_value_it_has():
+    ink = np.zeros((2, 4, 4))
+    ink[:, 1, 1] = 1
+    assert np.array_equal(inked(ink), ink)
+    assert np.array_equal(inked(1 - ink), ink)
+
+
+@pytest.mark.parametrize(("kinds", "named"), [(10, []), (11, ["7"])])
+def test_dots_are_named_where_colours_do_not_tell_kinds_apart(kinds, named):
+    maps = np.zeros((1, kinds, 15, 24), np.float32)
+    maps[0, 7, 3, 3] = 1
+    arrays = {
+        "example_images": np.zeros((1, 30, 48), np.float32),
+        "example_maps": maps,
+        "example_sites": np.empty((0, 6), int),
+        "example_labels": np.array([[7]]),
+        "example_predictions": np.array([[7]]),
+        "confusion": np.diag([*range(1, kinds + 1), 0]),
+    }
+    axes = run_figures("sparling", rows_frame([]), arrays, "small")["motifs"].axes[0]
+    assert [text.get_text() for text in axes.texts] == named

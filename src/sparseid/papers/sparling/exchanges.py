@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sparseid.papers.drawing import INK, new_figure
 from sparseid.papers.names import written
 from sparseid.papers.sparling.meanings import RIGHT, WRONG, Meanings, same_tokens
-from sparseid.papers.sparling.panels import image_panels
+from sparseid.papers.sparling.panels import image_panels, inked
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +54,7 @@ def exchanged_motifs(arrays: Mapping[str, np.ndarray]) -> Figure:
             axes.imshow(images[number], cmap="gray_r", aspect="auto", origin="lower", interpolation="nearest")
             axes.set_ylim(-0.5, 1.35 * images.shape[1])
         else:
-            axes.imshow(images[number], cmap="gray_r", vmin=0, vmax=2.4, interpolation="nearest")
+            axes.imshow(inked(images)[number], cmap="gray_r", vmin=0, vmax=2.4, interpolation="nearest")
         _entries(axes, entries[entries[:, 0] == number], images.shape[1:], height, sound, meanings)
         _, expected, decoded = tokens[number]
         axes.title.set_color(RIGHT if same_tokens(decoded, expected) else WRONG)

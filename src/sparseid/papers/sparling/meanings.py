@@ -63,6 +63,11 @@ class Meanings(NamedTuple):
         kind = int(self.channel_kinds[channel])
         return (self.kind_colour(kind) if kind >= 0 else None) or channel_colour(channel)
 
+    def kind_of(self, channel: int) -> str:
+        """Return the name of the kind that a channel stands for, or ``none``."""
+        kind = int(self.channel_kinds[channel])
+        return self.kind_names[kind] if kind >= 0 else "none"
+
     def written(self, tokens: NDArray[np.integer]) -> str:
         """Return a label; a token that is none of a label's is written as a question mark."""
         names = [WRITTEN_TOKENS.get(name, name) for name in self.token_names]

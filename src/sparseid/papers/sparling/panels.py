@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sparseid.papers.drawing import new_figure
 
 if TYPE_CHECKING:
@@ -52,3 +55,8 @@ def image_panels(size: tuple[int, ...], titles: Sequence[Sequence[str]], below: 
         axes.spines[:].set_color("#d5d9de")
         axes.set_title(text, fontsize=10, family="monospace")
     return figure, shown
+
+
+def inked(images: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return images in [0, 1] with ink 1: where most of a set is 1, as of formulas, that is its paper."""
+    return 1 - images if images.mean() > 0.5 else images

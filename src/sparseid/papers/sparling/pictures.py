@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.metrics.confusion import arrange_confusion, join_channels
-from sparseid.papers.drawing import FAINT, INK, METRIC_COLOURS, new_figure, tidy
+from sparseid.papers.drawing import CHANNEL_COLOURS, FAINT, INK, METRIC_COLOURS, new_figure, tidy
 from sparseid.papers.names import written
 from sparseid.papers.sparling.meanings import RIGHT, WRONG, Meanings, same_tokens
-from sparseid.papers.sparling.panels import image_panels
+from sparseid.papers.sparling.panels import image_panels, inked
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,12 +52,12 @@ def motifs_on_images(
 
     A frame is a true motif's box in the colour of the channel that stands for its kind, dashed where no channel does;
     a dot has the colour of the channel that fired, channels of one kind share theirs. Right is: one dot in every frame,
-    of the frame's colour, and none elsewhere.
+    of the frame's colour, and none elsewhere. Where there are more kinds than colours, dots are named.
 
     Parameters
     ----------
     images : (m, H, W)
-        Ink in [0, 1].
+        Ink in [0, 1], or paper.
     maps : (m, C, h, w)
         Motif maps, a cell covering H / h pixels a side.
     sites : (S, 6) int
@@ -76,7 +76,7 @@ def motifs_on_images(
     figure, panels = image_panels(images.shape[1:], titles, 0.5 + 0.17 * -(-len(meanings.channel_kinds) // PER_LINE))
     stride = images.shape[-1] / maps.shape[-1]
     for number, axes in enumerate(panels):
-        axes.imshow(images[number], cmap="gray_r", vmin=0, vmax=2.4, interpolation="nearest")
+        axes.imshow(inked(images)[number], cmap="gray_r", vmin=0, vmax=2.4, interpolation="nearest")
         for _, kind, top, bottom, left, right in sites[sites[:, 0] == number]:
             colour = meanings.kind_colour(int(kind))
             axes.add_patch(
@@ -90,6 +90,12 @@ def motifs_on_images(
             places, rows, s=30, c=[meanings.colour(channel) for channel in channels], edgecolors="white",
             linewidths=0.9, zorder=3,
         )  # fmt: skip
+        if len(meanings.kind_names) > len(CHANNEL_COLOURS):  # colours alone do not tell them apart
+            for channel, row, place in zip(channels, rows, places, strict=True):
+                text = meanings.kind_of(channel)
+                axes.annotate(
+                    text, (place, row), xytext=(4, 2), textcoords="offset points", fontsize=8, color=INK, weight="bold"
+                )
         axes.title.set_color(_verdict(labels[number], predictions[number]))
     _channel_legend(figure, meanings, "frame")
     return figure
@@ -252,8 +258,7 @@ def _channel_legend(figure: Figure, meanings: Meanings, mark: str) -> None:
     handles = [
         Line2D([], [], linestyle="", marker="o", markersize=7, color=meanings.colour(channel)) for channel in order
     ]
-    names = [*meanings.kind_names, "none"]  # -1, no kind, is the last
-    labels = [f"#{channel}: {names[kinds[channel]]}" for channel in order]
+    labels = [f"#{channel}: {meanings.kind_of(channel)}" for channel in order]
     figure.legend(
         handles, labels, loc="outside lower center", ncols=min(len(labels), PER_LINE), fontsize=8.5, frameon=False,
         handletextpad=0.1, columnspacing=1.1, title_fontsize=8.5,
