@@ -14,12 +14,16 @@ class AudioMNISTSequenceConfig:
 
     name: str = "audio_mnist_sequence"
     source: str = "fsdd"
-    """audiomnist (the paper's 60 speakers, you place them), fsdd (six speakers: those of data.path, or 300 recordings
+    """audiomnist (the paper's 60 speakers, you place them), fsdd (six speakers: those of data.path, or 1,200 recordings
     that the project holds) or synthetic (eight made voices)."""
     path: str = ""
     """Folder of recordings; empty is data/AudioMNIST, or the project's for fsdd. A run is known by their content."""
     test_speakers: int = 0
     """Speakers, the last ones, that only tests are spoken by; 0 is the source's own number."""
+    voices: int = 1
+    """Voices in which each training speaker speaks: beyond their own other pitches, speeds and microphones."""
+    level: float = 0.0
+    """Root mean square that every recording is brought to, full scale is 1; 0 leaves their loudness as it is."""
     seconds: float = field(default=MISSING, metadata={"spatial": True})
     """Length of a clip."""
     min_digits: int = MISSING

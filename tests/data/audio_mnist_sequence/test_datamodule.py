@@ -172,6 +172,9 @@ def test_a_classifier_learns_single_digits_of_the_training_speakers():
         ({"vocabulary": 11}, "data.vocabulary"),
         ({"test_speakers": -1}, "data.test_speakers"),
         ({"noise_std": -1}, "data.noise_std"),
+        ({"voices": 0}, "data.voices"),
+        ({"level": 0.5}, "data.level"),
+        ({"level": float("nan")}, "data.level"),
     ],
 )
 def test_impossible_settings_are_refused(changes, key):
@@ -196,7 +199,7 @@ def test_impossible_methods_on_sounds_are_refused(method, key):
     ("changes", "key", "text"),
     [
         ({"test_speakers": 6}, "data.test_speakers", "there are 6 speakers"),
-        ({"max_digits": 8}, "data.seconds", "8 digits are spoken in 3.45 s on average"),
+        ({"max_digits": 8}, "data.seconds", "8 digits are spoken in 3.5 s on average"),
         ({"source": "audiomnist"}, "data.path", "there is no AudioMNIST in"),
     ],
 )
@@ -204,6 +207,15 @@ def test_recordings_that_do_not_suit_are_refused_before_work_begins(changes, key
     [problem] = absent(run(**changes))
     assert key in problem.keys
     assert text in problem.text
+
+
+def test_further_voices_are_speakers_of_training_alone():
+    data = build_data(run(voices=2, level=0.05))
+    assert data.speakers["train_speakers"].tolist() == list(range(8))
+    assert data.speakers["test_speakers"].tolist() == [8, 9]
+    held = data.distribution.recordings
+    assert held.speakers[[6, 7, 8, 9]].tolist() == ["nicolas", "nicolas 2", "theo", "yweweler"]
+    assert recipe_settings(run(voices=2)) != recipe_settings(run())
 
 
 def test_rows_name_the_papers_domain_its_split_and_what_is_not_its_data():

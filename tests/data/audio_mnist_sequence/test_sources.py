@@ -12,13 +12,13 @@ def config(**changes):
     return AudioMNISTSequenceConfig(**{"seconds": 2.0, "min_digits": 1, "max_digits": 2, "classes": 10} | changes)
 
 
-def test_the_projects_sample_has_six_speakers_five_takes_and_sound():
+def test_the_projects_sample_has_six_speakers_twenty_takes_and_sound():
     held = sources.recordings(config())
     assert held.speakers.tolist() == ["george", "jackson", "lucas", "nicolas", "theo", "yweweler"]
-    assert (held.counts == 5).all()
-    assert held.lengths.sum() == len(held.samples) == 1_034_030
+    assert (held.counts == 20).all()
+    assert held.lengths.sum() == len(held.samples) == 4_194_913
     assert sources.placed_files(config()) == {}
-    for number in range(0, 300, 7):
+    for number in range(0, 1200, 7):
         assert 0.01 < np.abs(held.sound(number)).max() <= 1
 
 

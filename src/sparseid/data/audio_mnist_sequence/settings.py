@@ -43,6 +43,10 @@ def faults(config: AudioMNISTSequenceConfig) -> Iterator[Fault]:
         yield ("data.vocabulary", "data.classes"), text
     if config.test_speakers < 0:
         yield ("data.test_speakers",), "data.test_speakers must be at least 0"
+    if config.voices < 1:
+        yield ("data.voices",), "data.voices must be at least 1, each training speaker's own"
+    if not 0 <= config.level <= 0.2:
+        yield ("data.level",), "data.level must be between 0 (loudness as recorded) and 0.2 (more would be cut off)"
     if not 0 <= config.noise_std < math.inf:
         yield ("data.noise_std",), "data.noise_std must be at least 0"
 
@@ -80,7 +84,7 @@ def distribution(config: AudioMNISTSequenceConfig) -> ClipDistribution:
         If the recordings are not there or cannot be used.
     """
     return ClipDistribution(
-        sources.recordings(config),
+        sources.voiced(config),
         samples_of(config.seconds),
         config.min_digits,
         config.max_digits,
@@ -91,5 +95,5 @@ def distribution(config: AudioMNISTSequenceConfig) -> ClipDistribution:
 
 def speakers_of(config: AudioMNISTSequenceConfig) -> dict[str, NDArray[np.int64]]:
     """Return the numbers of the speakers of training and validation, and of those that only the test hears."""
-    found, tests = len(sources.recordings(config).speakers), sources.n_test_speakers(config)
+    found, tests = len(sources.voiced(config).speakers), sources.n_test_speakers(config)
     return {"train_speakers": np.arange(found - tests), "test_speakers": np.arange(found - tests, found)}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparseid.data.audio_mnist_sequence.recordings import Recordings
+from sparseid.data.audio_mnist_sequence.voices import with_voices
 from sparseid.data.audio_mnist_sequence.wav_folders import AUDIOMNIST, FSDD, KEYS, Layout, read_folder, wav_files
 from sparseid.data.places import data_folder, made_once, samples_folder
 from sparseid.errors import InputError
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 SOURCES = ("audiomnist", "fsdd", "synthetic")
 LAYOUTS = {"audiomnist": AUDIOMNIST, "fsdd": FSDD}
-SAMPLE_FILE = "fsdd_300.npz"
+SAMPLE_FILE = "fsdd_1200.npz"
 TEST_SPEAKERS = {"audiomnist": 9, "fsdd": 2, "synthetic": 2}
 """Speakers that only tests are spoken by; AudioMNIST: 52 to 60 of the authors' order."""
 
@@ -35,10 +36,18 @@ def recordings(config: AudioMNISTSequenceConfig) -> Recordings:
     InputError
         If a folder is not there, or a file of it cannot be used.
     """
-    if config.source == "synthetic":
-        return _synthetic()
-    file = gathered_file(config)
-    return _loaded(file or samples_folder() / SAMPLE_FILE)
+    return _held(_file(config))
+
+
+def voiced(config: AudioMNISTSequenceConfig) -> Recordings:
+    """Return the recordings as clips are made of them: at one loudness and in further voices where these are asked for.
+
+    Raises
+    ------
+    InputError
+        As :func:`recordings`.
+    """
+    return _voiced(_file(config), n_test_speakers(config), config.voices, config.level)
 
 
 def n_test_speakers(config: AudioMNISTSequenceConfig) -> int:
@@ -87,13 +96,20 @@ def _gathered(place: Path, layout: Layout, target: Path) -> Path:
     return made_once(path, lambda file: read_folder(place, layout).save(file))
 
 
-@cache
-def _loaded(path: Path) -> Recordings:
-    return Recordings.load(path)
+def _file(config: AudioMNISTSequenceConfig) -> Path | None:
+    """Return the file that holds a source's recordings; None for those that are synthesised."""
+    return None if config.source == "synthetic" else gathered_file(config) or samples_folder() / SAMPLE_FILE
 
 
 @cache
-def _synthetic() -> Recordings:
+def _held(file: Path | None) -> Recordings:
+    if file:
+        return Recordings.load(file)
     from sparseid.data.audio_mnist_sequence.synthesis import synthesised
 
     return synthesised()
+
+
+@cache
+def _voiced(file: Path | None, test_speakers: int, voices: int, level: float) -> Recordings:
+    return with_voices(_held(file), test_speakers, voices, level)
