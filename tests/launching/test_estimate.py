@@ -80,6 +80,13 @@ def test_cells_of_one_preset_are_alike(config, cost, monkeypatch):
     assert (left.seconds, left.basis) == ((220.0 + 330.0) / 2, "2 whole runs on cpu, other settings")
 
 
+def test_a_shorter_cell_of_a_preset_takes_no_longer_than_its_cap(config, cost, monkeypatch):
+    shorter = config(*SMALL, "trainer.max_samples=50000")
+    recipes = frozenset(recipe_hash(run) for run in (config(*SMALL), shorter))
+    monkeypatch.setattr("sparseid.papers.presets.preset_recipes", lambda experiment, scale: recipes)
+    assert Estimator([cost(whole_runs=RUNS[:1])]).left(shorter).seconds == pytest.approx(100.0 + 20.0)
+
+
 def test_the_cell_with_most_keys_in_common_counts(config, cost, monkeypatch):
     preset = "experiment=regcl/table1", "scale=smoke", "hydra.mode=RUN"
     runs = [config(*preset, f"method.training={training}", "data.latents=4") for training in ("supervised", "hybrid")]
