@@ -24,6 +24,8 @@ class AudioMNISTSequenceConfig:
     """Voices in which each training speaker speaks: beyond their own other pitches, speeds and microphones."""
     level: float = 0.0
     """Root mean square that every recording is brought to, full scale is 1; 0 leaves their loudness as it is."""
+    standardised: bool = False
+    """Whether decibels are brought to a mean of about 0 and a deviation of about 1, all clips by the same numbers."""
     seconds: float = field(default=MISSING, metadata={"spatial": True})
     """Length of a clip."""
     min_digits: int = MISSING

@@ -24,6 +24,11 @@ def test_many_clips_are_those_of_each_alone():
         assert torch.allclose(together[number], MelDecibels()(sounds[number : number + 1])[0], atol=1e-4)
 
 
+def test_standardised_decibels_are_the_same_in_other_units():
+    sounds = torch.randn(3, 1500, generator=torch.Generator().manual_seed(1))
+    assert torch.allclose(MelDecibels(standardised=True)(sounds) * 15 - 30, MelDecibels()(sounds), atol=1e-4)
+
+
 @pytest.mark.parametrize("frequency", [300, 1000, 2500])
 def test_a_tone_lies_in_its_band_and_80_decibels_above_the_floor(frequency):
     sound = 0.5 * np.sin(2 * np.pi * frequency * np.arange(8000) / 8000)

@@ -29,7 +29,7 @@ BLOCK, CHUNK = 32, 32
 class AudioMNISTSequenceData(MotifData):
     """Batches of spectrograms of spoken digit sequences.
 
-    Inputs are (items, 64 mel bands, frames, 1) in dB, computed on the run's device; sites are spans of frames. The
+    Inputs are (items, 64 mel bands, frames, 1) in dB or standardised, computed on the run's device; sites are spans of frames. The
     training speakers speak training and validation, the others the test.
 
     Parameters
@@ -40,6 +40,8 @@ class AudioMNISTSequenceData(MotifData):
         Numbers of the speakers of each split: ``train_speakers`` and ``test_speakers``.
     vocabulary
         Tokens, of which the first are the digits.
+    standardised
+        Bring the decibels to a mean of about 0 and a deviation of about 1.
     seed, batch_size, batches_per_check, check_items
         As in :class:`sparseid.data.motifs.MotifData`.
     """
@@ -54,6 +56,7 @@ class AudioMNISTSequenceData(MotifData):
         distribution: ClipDistribution,
         speakers: dict[str, NDArray[np.int64]],
         vocabulary: int,
+        standardised: bool,
         seed: int,
         batch_size: int,
         batches_per_check: int,
@@ -63,7 +66,7 @@ class AudioMNISTSequenceData(MotifData):
         self.distribution = distribution
         self.speakers = speakers
         self.vocabulary = vocabulary
-        self.spectrogram = MelDecibels()
+        self.spectrogram = MelDecibels(standardised)
 
     @classmethod
     def from_config(cls, cfg: RunConfig) -> AudioMNISTSequenceData:
@@ -74,7 +77,8 @@ class AudioMNISTSequenceData(MotifData):
         InputError
             If the recordings are not there or cannot be used.
         """
-        return cls(distribution(cfg.data), speakers_of(cfg.data), cfg.data.vocabulary, *checks(cfg))
+        data = cfg.data
+        return cls(distribution(data), speakers_of(data), data.vocabulary, data.standardised, *checks(cfg))
 
     @property
     def kinds(self) -> int:

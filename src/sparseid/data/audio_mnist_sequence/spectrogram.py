@@ -16,17 +16,29 @@ AT_ONCE = 16
 """Clips whose spectrograms are computed together: more do not fit the cache."""
 
 
-class MelDecibels(torch.nn.Module):
-    """Sound to mel bands in dB: periodic Hann window, centred frames with reflected ends, power, HTK mel bands."""
+MEAN, DEVIATION = -30.0, 15.0
+"""About those of the decibels of clips."""
 
-    def __init__(self) -> None:
+
+class MelDecibels(torch.nn.Module):
+    """Sound to mel bands in dB: periodic Hann window, centred frames with reflected ends, power, HTK mel bands.
+
+    Parameters
+    ----------
+    standardised
+        Subtract :data:`MEAN` from the decibels and divide them by :data:`DEVIATION`.
+    """
+
+    def __init__(self, standardised: bool = False) -> None:
         super().__init__()
+        self.standardised = standardised
         self.power = torchaudio.transforms.MelSpectrogram(RATE, WINDOW, hop_length=HOP, n_mels=BANDS)
 
     @torch.no_grad()
     def forward(self, sound: Tensor) -> Tensor:
         """Map sounds (N, samples) to (N, bands, frames, 1)."""
-        return torch.cat([self._decibels(part) for part in sound.split(AT_ONCE)]).unsqueeze(3)
+        decibels = torch.cat([self._decibels(part) for part in sound.split(AT_ONCE)]).unsqueeze(3)
+        return decibels.sub_(MEAN).div_(DEVIATION) if self.standardised else decibels
 
     def _decibels(self, sound: Tensor) -> Tensor:
         decibels = 10 * self.power(sound).clamp_min(FLOOR).log10()
