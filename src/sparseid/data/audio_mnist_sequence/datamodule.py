@@ -29,8 +29,8 @@ BLOCK, CHUNK = 32, 32
 class AudioMNISTSequenceData(MotifData):
     """Batches of spectrograms of spoken digit sequences.
 
-    Inputs are (items, 64 mel bands, frames, 1) in dB or standardised, computed on the run's device; sites are spans of frames. The
-    training speakers speak training and validation, the others the test.
+    Inputs are (items, 64 mel bands, frames, 1) in dB or standardised, computed on the run's device; sites are spans of
+    frames. The training speakers speak training and validation, the others the test.
 
     Parameters
     ----------
