@@ -60,6 +60,9 @@ def test_the_fastest_block_of_steps_counts():
 def test_items_that_testing_takes_at_most():
     from sparseid.training.build import build_data, build_module
 
-    for scale, items in (("smoke", 3 * 64), ("small", 10_000 + 16 * 2_000)):
+    for scale, items in (
+        ("smoke", 3 * 64 + 2 * 8 + 3 * 5 * 64),  # densities, exchanges tried, densities without and with four bins
+        ("small", 10_000 + 16 * 2_000 + 2 * 1_000 + 5 * 5 * 2_000),
+    ):
         cfg = compose(["experiment=digitcircle", f"scale={scale}"])
         assert build_module(cfg, build_data(cfg)).most_test_items == items

@@ -189,7 +189,8 @@ class SparlingModule(LightningModule):
     def most_test_items(self) -> int:
         """Test items of all evaluations of a run that passes every density: what testing costs at most."""
         evaluation = self.evaluation_config
-        further = 2 * evaluation.perturbed_items + BINNED_DENSITIES * (len(BINS) + 1) * evaluation.binned_items
+        binned = min(BINNED_DENSITIES, self.most_densities) * (len(BINS) + 1) * evaluation.binned_items
+        further = 2 * evaluation.perturbed_items + binned
         return evaluation.items + (self.most_densities - 1) * evaluation.curve_items + further
 
     def decode(self, maps: Tensor) -> Tensor:
