@@ -97,3 +97,14 @@ def sparling_rows() -> Callable[..., list[Row]]:
 def _no_measured_rows(monkeypatch):
     """Leave out the rows kept in git, so that reports hold what a test made and nothing else."""
     monkeypatch.setattr("sparseid.reporting.collect.measured_files", list)
+
+
+@pytest.fixture
+def torch_settings():
+    """A run sets threads and deterministic kernels for its process; set them back."""
+    import torch  # not every test needs it
+
+    threads, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    yield
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(deterministic)

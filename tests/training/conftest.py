@@ -2,18 +2,13 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode knows no siblings
 
 
 @pytest.fixture(autouse=True)
-def _torch_settings():
-    """A run sets threads and deterministic kernels for its process; set them back."""
-    threads, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    yield
-    torch.set_num_threads(threads)
-    torch.use_deterministic_algorithms(deterministic)
+def _torch_settings(torch_settings):
+    """Torch's settings are set back after every test here."""
 
 
 @pytest.fixture(autouse=True)
