@@ -149,6 +149,31 @@ def test_ctrl_c_lets_the_runs_save(tmp_path):
             file.unlink()
 
 
+def test_a_second_signal_kills_and_says_so(tmp_path):
+    [cell] = plan(["scale=smoke", f"outputs={tmp_path}"]).cells
+    folder = RunFolder(run_directory(cell.run))
+    program = (
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        f"from sparseid.training.run_folder import RunFolder; f = RunFolder({str(folder.path)!r})\n"
+        "f.checkpoints.mkdir(parents=True); f.write_status('running'); time.sleep(60)"
+    )
+    script = tmp_path / "sweep.py"
+    script.write_text(
+        "import sys\nfrom sparseid.config.sweep import plan\nfrom sparseid.launching import local\n"
+        f"[cell] = plan(['scale=smoke', 'outputs={tmp_path}']).cells\n"
+        f"local.Pool([local.freeze(cell.run)], [{{}}], lambda file: [sys.executable, '-c', {program!r}]).run()\n"
+    )
+    with subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE, text=True) as process:
+        until(lambda: folder.state == "running")
+        process.terminate()
+        while "once more kills" not in process.stderr.readline():
+            assert process.poll() is None
+        process.terminate()
+        process.communicate(timeout=30)
+    assert process.returncode == 143
+    assert folder.read_status()["message"] == "ended by SIGKILL, asked to stop twice"
+
+
 def until(reached, seconds=30.0):
     """Wait until something is so."""
     end = time.monotonic() + seconds

@@ -207,7 +207,7 @@ class Pool:
                 )
                 self.processes[job.name] = process
                 code = process.wait()
-            return _outcome(job, code)
+            return _outcome(job, code, self.stopping)
         finally:
             self.processes.pop(job.name, None)
             self.places.put(place)
@@ -217,8 +217,8 @@ class Pool:
         self.stopping = True
         threads.shutdown(wait=False, cancel_futures=True)
         running = list(self.processes.values())
-        print(f"\nstopping: {len(running)} runs save and end; once more kills them", file=sys.stderr, flush=True)
         try:
+            print(f"\nstopping: {len(running)} runs save and end; once more kills them", file=sys.stderr, flush=True)
             for process in running:
                 process.terminate()
             for process in running:
@@ -230,15 +230,16 @@ class Pool:
             raise
 
 
-def _outcome(job: _Job, code: int) -> Outcome:
-    """Say how a cell's process ended."""
+def _outcome(job: _Job, code: int, stopping: bool) -> Outcome:
+    """Say how a cell's process ended; while we were `stopping` it was we who killed it."""
     if code == DONE:
         return Outcome(job.name, job.folder)
     if code == BUSY:
         return Outcome(job.name, job.folder, FAILED, _last_error(job), busy=True)
     if code < 0:  # it could not say so itself
         message = f"ended by {signal.Signals(-code).name}"
-        message += " (out of memory?)" if -code == signal.SIGKILL else ""
+        if -code == signal.SIGKILL:
+            message += ", asked to stop twice" if stopping else " (out of memory?)"
         run = RunFolder(job.folder)
         with suppress(RunError), run.lock():
             if run.state == "running":
