@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +17,9 @@ from numpy.typing import NDArray
 from sparseid.data.places import data_folder, made_once
 
 Arrays = Mapping[str, NDArray[Any]]
+
+DAMAGED = (ValueError, EOFError, BadZipFile, zlib.error)
+"""What numpy raises where a npz file is cut off, or is none."""
 
 
 def kept_arrays(data_set: str, settings: Any, make: Callable[[], Arrays]) -> dict[str, NDArray[Any]]:
@@ -35,5 +41,20 @@ def kept_arrays(data_set: str, settings: Any, make: Callable[[], Arrays]) -> dic
         with target.open("wb") as file:
             np.savez_compressed(file, allow_pickle=False, **arrays)
 
-    with np.load(made_once(data_folder() / "cache" / data_set / f"prepared-{key}.npz", write)) as arrays:
+    return made_arrays(data_folder() / "cache" / data_set / f"prepared-{key}.npz", write)
+
+
+def made_arrays(path: Path, make: Callable[[Path], object]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a npz file, made as by :func:`made_once`; made anew, with a warning, where it is damaged."""
+    made_once(path, make)
+    try:
+        return _arrays(path)
+    except DAMAGED:
+        warnings.warn(f"{path} is damaged, and is made anew", stacklevel=2)
+        path.unlink(missing_ok=True)
+        return _arrays(made_once(path, make))
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    with np.load(path, allow_pickle=False) as arrays:
         return dict(arrays)

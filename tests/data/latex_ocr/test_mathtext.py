@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -58,6 +60,13 @@ def test_the_page_is_that_of_the_formula_at_ten_points():
     (ours,), (theirs,) = (renderer.render([numbers("x")], DPI) for renderer in (builtin, mathtext))
     assert np.abs(np.subtract(ours.ink.shape, theirs.ink.shape)).max() <= 1
     assert ours.boxes.tolist() == theirs.boxes.tolist()
+
+
+def test_several_threads_draw_at_once(formulas):
+    """As the streams of training and validation do; mathtext's parser is not made for it."""
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(mathtext.layout, formulas[::-1]))
+    assert together == [mathtext.layout(formula) for formula in formulas[::-1]]
 
 
 def test_what_cannot_be_read_is_named():

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sparseid.data.kept import DAMAGED
 from sparseid.data.time_series import Fault, length_faults, series_faults, split_sizes
 from sparseid.errors import InputError
 
@@ -193,7 +192,7 @@ def _arrays(path: str) -> dict[str, NDArray[np.generic]]:
             if missing := [name for name in NEEDED if name not in file.files]:
                 raise InputError(f"there is no array {' and no array '.join(missing)} (only: {', '.join(file.files)})")
             return {name: file[name] for name in (*NEEDED, *OPTIONAL) if name in file.files}
-    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except DAMAGED as error:
         pickled = "allow_pickle" in str(error)  # also said of a file that is neither npz nor npy
         text = "it is no npz file, or holds pickled objects, which are refused: numpy.savez keeps arrays of numbers"
         raise InputError(text if pickled else "it is no whole npz file") from error

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.data.gtex.sources import SOURCES, STAND_IN, Source, atlas_table_path, stand_in_table
-from sparseid.data.places import data_folder, digest, made_once, unusable
+from sparseid.data.kept import made_arrays
+from sparseid.data.places import data_folder, digest, unusable
 from sparseid.errors import InputError
 from sparseid.files import write_json
 from sparseid.streams import FIXED
@@ -104,8 +105,7 @@ def prepared(config: GtexConfig) -> Prepared:
         with target.open("wb") as file:
             np.savez(file, **{field.name: getattr(made, field.name) for field in dataclasses.fields(made)})
 
-    with np.load(made_once(cache, make)) as arrays:
-        result = Prepared(**arrays)
+    result = Prepared(**made_arrays(cache, make))
     _compare_with_paper(result, source)
     return result
 

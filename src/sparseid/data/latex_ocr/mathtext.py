@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from matplotlib.font_manager import FontProperties
@@ -29,6 +30,8 @@ UNITS = 100
 _POINTS_PER_INCH = 72  # mathtext's; a length in points is the same number of TeX's here
 _FONT = FontProperties(size=10, math_fontfamily="cm")
 _PARSER: MathTextParser[Any] = MathTextParser("path")
+_PARSING = Lock()
+"""Held by the one thread that parses: the parser keeps its state to itself, and streams draw in a thread each."""
 
 
 def render(formulas: Sequence[Formula], dpi: int) -> list[Page]:
@@ -69,7 +72,8 @@ def typeset(text: str) -> Any:
         If it cannot read it.
     """
     try:
-        return _PARSER.parse(f"${text}$", UNITS * _POINTS_PER_INCH, _FONT)
+        with _PARSING:
+            return _PARSER.parse(f"${text}$", UNITS * _POINTS_PER_INCH, _FONT)
     except ValueError as error:
         said = str(error).splitlines()[-1]
         raise InputError(f"Matplotlib cannot read the formula {text!r}: {said}", ("data.renderer",)) from None

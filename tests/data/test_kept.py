@@ -1,0 +1,52 @@
+"""Arrays that are made once and kept."""
+
+import numpy as np
+import pytest
+
+from sparseid.data.kept import kept_arrays
+
+
+@pytest.fixture
+def ask(monkeypatch, tmp_path):
+    """Ask for the same arrays; returns what came, how often it was made so far and where it lies."""
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path))
+    made = []
+
+    def make():
+        made.append(1)
+        return {"x": np.arange(1000.0)}
+
+    def asked():
+        arrays = kept_arrays("some", {"n": 1000}, make)
+        [path] = tmp_path.rglob("*.npz")
+        return arrays["x"], len(made), path
+
+    return asked
+
+
+def test_arrays_are_made_once(ask):
+    assert [ask()[1], ask()[1]] == [1, 1]
+    assert (ask()[0] == np.arange(1000.0)).all()
+
+
+@pytest.mark.parametrize("spoil", [lambda whole: b"", lambda whole: b"garbage", lambda whole: whole[:-100],
+                                   lambda whole: whole[:200] + bytes(8) + whole[208:]])  # fmt: skip
+def test_a_damaged_file_is_made_anew(ask, spoil):
+    *_, path = ask()
+    path.write_bytes(spoil(path.read_bytes()))
+    with pytest.warns(UserWarning, match=rf"{path} is damaged, and is made anew"):
+        values, made, _ = ask()
+    assert made == 2
+    assert (values == np.arange(1000.0)).all()
+    assert ask()[1] == 2
+
+
+def test_what_making_raises_is_raised(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path))
+
+    def broken():
+        raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        kept_arrays("some", {}, broken)
+    assert not list(tmp_path.rglob("*.npz"))
