@@ -5,8 +5,11 @@ import subprocess
 import pytest
 
 from sparseid.config.identity import cell_keys, recipe_hash
+from sparseid.config.sweep import plan
 from sparseid.launching import estimate
 from sparseid.launching.estimate import Cost, Estimator, WholeRun, costs_of_runs, machine_here, read_costs, write_costs
+from sparseid.papers.presets import preset_recipes
+from sparseid.papers.registry import ARTEFACTS
 
 SMALL = "experiment=digitcircle", "scale=small"  # 491,520 samples at most, 32 a step
 RUNS = WholeRun(100_000, 200.0, 20.0), WholeRun(200_000, 300.0, 30.0), WholeRun(300_000, 600.0, 40.0)
@@ -145,3 +148,23 @@ def test_costs_kept_in_git_can_be_read_and_say_what_they_were_made_with():
         assert cost.step_s > 0
         assert cost.test_s > 0
         assert {"threads", "torch", "commit", "date", "timed", "clock", "load"} <= set(cost.made_with)
+
+
+def test_every_cost_that_is_kept_is_of_a_preset_of_today():
+    """An edited preset is another recipe: what it costs is to be measured again (scripts/costs.py), the old removed."""
+    stale = [
+        (cost.experiment, cost.scale, cost.recipe)
+        for cost in read_costs()
+        if cost.recipe not in preset_recipes(cost.experiment, cost.scale)
+    ]
+    assert not stale
+
+
+@pytest.mark.parametrize(
+    "experiment", sorted({e for a in ARTEFACTS.values() if a.paper == "sparling" for e in a.presets})
+)
+def test_how_long_the_small_runs_of_sparling_take_is_known(experiment):
+    estimator = Estimator(read_costs())
+    runs = [cell.run for cell in plan([f"experiment={experiment}", "scale=small"]).cells]
+    assert runs
+    assert all(estimator.left(run).seconds is not None for run in runs)
