@@ -4,12 +4,12 @@ import subprocess
 
 import pytest
 
+from sparseid.config.choices import CONFIGS
 from sparseid.config.identity import cell_keys, recipe_hash
 from sparseid.config.sweep import plan
 from sparseid.launching import estimate
 from sparseid.launching.estimate import Cost, Estimator, WholeRun, costs_of_runs, machine_here, read_costs, write_costs
 from sparseid.papers.presets import preset_recipes
-from sparseid.papers.registry import ARTEFACTS
 
 SMALL = "experiment=digitcircle", "scale=small"  # 491,520 samples at most, 32 a step
 RUNS = WholeRun(100_000, 200.0, 20.0), WholeRun(200_000, 300.0, 30.0), WholeRun(300_000, 600.0, 40.0)
@@ -161,10 +161,10 @@ def test_every_cost_that_is_kept_is_of_a_preset_of_today():
 
 
 @pytest.mark.parametrize(
-    "experiment", sorted({e for a in ARTEFACTS.values() if a.paper == "sparling" for e in a.presets})
+    "experiment", sorted(path.stem for path in (CONFIGS / "experiment" / "sparling").glob("*.yaml"))
 )
 def test_how_long_the_small_runs_of_sparling_take_is_known(experiment):
     estimator = Estimator(read_costs())
-    runs = [cell.run for cell in plan([f"experiment={experiment}", "scale=small"]).cells]
+    runs = [cell.run for cell in plan([f"experiment=sparling/{experiment}", "scale=small"]).cells]
     assert runs
     assert all(estimator.left(run).seconds is not None for run in runs)
