@@ -73,6 +73,20 @@ def test_impossible_value_is_refused_and_blamed_on_the_override(override, key):
     assert f"(command line: {override})" in text
 
 
+@pytest.mark.parametrize(
+    ("overrides", "key"),
+    [
+        ("experiment=latex_ocr method.evaluation.decode_steps=5", "method.evaluation.decode_steps"),
+        ("experiment=latex_ocr data.longest=9", "data.longest"),
+        ("experiment=latex_ocr method.sparse.thresholds=single", "method.sparse.accumulate_motifs"),
+        ("method.sparse.kind=l1 method.sparse.thresholds=single", "method.sparse.thresholds"),
+        ("method.training=retrained method.retrained.steps_above=17", "method.retrained.steps_above"),
+    ],
+)
+def test_settings_that_clash_are_refused(overrides, key):
+    assert f"{key} = " in message(*overrides.split())
+
+
 def test_clash_names_both_settings_and_where_each_came_from():
     text = message("data.min_digits=9")
     assert "data.min_digits = 9  (command line: data.min_digits=9)" in text

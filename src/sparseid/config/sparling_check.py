@@ -55,11 +55,15 @@ def sparling_problems(run: RunConfig) -> Iterator[Problem]:
     further = ("perturbed_items", "binned_items", "single_items")
     yield from between(method.evaluation, "method.evaluation.", 0, math.inf, *further)
     yield from one_of(method.evaluation, "method.evaluation.", channel_map=("one_to_one", "many_to_one"))
-    if method.evaluation.decode_steps <= getattr(run.data, "max_digits", 0):
+    steps = method.evaluation.decode_steps
+    if steps <= getattr(run.data, "max_digits", 0):
         keys = ("method.evaluation.decode_steps", "data.max_digits")
         yield Problem(
             keys, "the longest label and its end token do not fit into method.evaluation.decode_steps tokens: raise it"
         )
+    if steps < getattr(run.data, "longest", 0):  # as published, formulas of 30 tokens are decoded in 30 steps
+        text = "the longest formula does not fit into method.evaluation.decode_steps tokens: raise it"
+        yield Problem(("method.evaluation.decode_steps", "data.longest"), text)
     yield from _density_schedule(run, schedule.start_density, schedule.min_density)
 
 
@@ -78,6 +82,12 @@ def _variant(run: RunConfig) -> Iterator[Problem]:
     if sparse.kind != "threshold" and method.training != "sparling":
         text = f"method.training={method.training} has no sparse layer: leave method.sparse.kind=threshold"
         yield Problem(("method.sparse.kind", "method.training"), text)
+    if sparse.thresholds == "single" and sparse.kind != "threshold":
+        text = f"method.sparse.kind={sparse.kind} has no thresholds: leave method.sparse.thresholds=per_channel"
+        yield Problem(("method.sparse.thresholds", "method.sparse.kind"), text)
+    if sparse.thresholds == "single" and sparse.accumulate_motifs:
+        text = "rows are gathered for a threshold per channel only: write method.sparse.accumulate_motifs=0"
+        yield Problem(("method.sparse.thresholds", "method.sparse.accumulate_motifs"), text)
     if method.training != "retrained" and (retrained.source_samples or retrained.steps_above):
         text = "method.retrained says where method.training=retrained starts from: write that, or leave it 0"
         yield Problem(("method.retrained.source_samples", "method.retrained.steps_above", "method.training"), text)
@@ -87,6 +97,19 @@ def _variant(run: RunConfig) -> Iterator[Problem]:
     if method.training == "retrained" and not method.schedule.target_fall_per_sample:
         text = "the run to start from would never cut its density: make method.schedule.target_fall_per_sample positive"
         yield Problem(("method.schedule.target_fall_per_sample", "method.training"), text)
+    yield from _retrained_density(run)
+
+
+def _retrained_density(run: RunConfig) -> Iterator[Problem]:
+    """Yield it if Retrained is to start from a density that its Sparling run does not pass."""
+    schedule, above = run.method.schedule, run.method.retrained.steps_above
+    if not (0 < schedule.min_density <= schedule.start_density and 0 < schedule.cut_factor < 1):
+        return
+    cuts = math.floor(math.log(schedule.min_density / schedule.start_density, schedule.cut_factor) + 1e-9)
+    if above > cuts:
+        text = f"the run to start from cuts its density {cuts} times at most: lower method.retrained.steps_above"
+        keys = ("method.retrained.steps_above", "method.schedule.start_density", "method.schedule.min_density")
+        yield Problem(keys, text)
 
 
 def _map(run: RunConfig) -> Iterator[Problem]:
