@@ -93,6 +93,13 @@ def test_clash_names_both_settings_and_where_each_came_from():
     assert "data.max_digits = 5  (configs/experiment/at/digitcircle.small.yaml)" in text
 
 
+def test_a_setting_is_blamed_on_its_file_and_not_on_another_choice_of_its_group():
+    text = message("trainer=ddp", "trainer.devices=3")
+    assert "trainer.batch_size = 32  (configs/experiment/at/digitcircle.small.yaml)" in text
+    assert "trainer.devices = 3  (command line: trainer.devices=3)" in text
+    assert "trainer.devices = 2  (configs/trainer/ddp.yaml)" in message("trainer=ddp", "trainer.batch_size=33")
+
+
 def test_setting_in_a_typed_mapping_is_blamed_on_it():
     assert "(command line: method.schedule={cut_factor: 2})" in message("method.schedule={cut_factor: 2}")
 

@@ -42,8 +42,9 @@ class Origins:
         parser = OverridesParser.create()
         for text in reversed(self.overrides):
             parsed = parser.parse_override(text)
-            # A whole group of values may be set at once: method.encoder={width: 3}
-            if parsed.key_or_group == key or key.startswith(f"{parsed.key_or_group}."):
+            # Several values may be set at once, as in method.encoder={width: 3}; trainer=ddp only chooses a file
+            several = isinstance(parsed.value(), dict) and key.startswith(f"{parsed.key_or_group}.")
+            if several or parsed.key_or_group == key:
                 return self.describe(text)
         return ""
 
