@@ -30,7 +30,9 @@ def stack():
 
 
 def test_runs_of_one_seed_are_hashed_as_before_there_were_stacks():
-    for path in (Path(sparseid.papers.sparling.__file__).parent / "measured").glob("small-digitcircle-sparling_mt-seed*.json"):
+    for path in (Path(sparseid.papers.sparling.__file__).parent / "measured").glob(
+        "small-digitcircle-sparling_mt-seed*.json"
+    ):
         row = json.loads(path.read_text())["rows"][0]
         run = compose(["experiment=digitcircle", "scale=small", f"seed={row['seed']}"])
         assert (run_name(run), recipe_hash(run)) == (row["run"], row["recipe"])

@@ -191,6 +191,9 @@ def test_l1_is_refuted_by_a_single_run_and_upheld_by_all_weights_only():
     assert "lambda 2, 5, 10 not measured" in missing.text
     assert outcome(good, of_l1(ce=51.0)) == "holds"
     assert outcome(good, of_l1(ce=49.0)) == "fails"
+    impossible = ALL_CLAIMS[good](of_l1(ours=10.0))
+    assert impossible.outcome == "undecided"
+    assert "10 times Sparling's mean CE is 100 %: no run can be above" in impossible.text
 
 
 def test_l1_regimes_need_two_seeds_of_every_weight():

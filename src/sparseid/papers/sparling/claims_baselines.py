@@ -108,7 +108,11 @@ def _l1_above_sparling(rows: pd.DataFrame, metric: str, factor: float = 1) -> Fi
     ours = values(rows, metric, method="sparling_mt")
     if ours.empty:
         return not_measured(f"{written(metric)} of Sparling")
-    return _runs_above(rows, metric, "l1", L1_WEIGHTS, factor * float(ours.mean()), written(metric))
+    limit = factor * float(ours.mean())
+    if limit >= 100:
+        text = f"{factor:g} times Sparling's mean {written(metric)} is {limit:.0f} %: no run can be above"
+        return Finding("undecided", text, limit)
+    return _runs_above(rows, metric, "l1", L1_WEIGHTS, limit, written(metric))
 
 
 def l1_density_not_reached(rows: pd.DataFrame) -> Finding:

@@ -187,15 +187,18 @@ def draw_confusion(axes: Axes, confusion: NDArray[np.integer], kind_names: Seque
     axes.axvline(n_columns - 1.5, color=INK, linewidth=1)
     names = [*map(written, kind_names), "no motif"]
     axes.set_yticks(
-        range(n_rows), [f"{name}  ({100 * share:.1f} %)" for name, share in zip(names, plot.row_shares, strict=True)]
-    )
+        range(n_rows),
+        [f"{name}  ({f'{100 * share:.2g} %' if share else 'none'})"
+         for name, share in zip(names, plot.row_shares, strict=True)],
+    )  # fmt: skip
     fired = ["/".join(f"#{channel}" for channel in channels[column]) for column in plot.channels[:-1]]
     together = any(len(of_kind) > 1 for of_kind in channels)
     axes.set_xticks(range(n_columns), [*fired, "missed"], rotation=90 if together else 0)
     axes.tick_params(length=0, labelsize=8)
     axes.spines[:].set_visible(False)
     axes.set_ylabel("true motif (share of all pairs)", fontsize=9)
-    axes.set_xlabel("channel that fired, ordered by its motif", fontsize=9)
+    by_motif = "channels that fired, those together that fire most on the same motif"
+    axes.set_xlabel(by_motif if together else "channel that fired, ordered by its motif", fontsize=9)
 
 
 def density_trace(trace: NDArray[np.floating]) -> Figure:
