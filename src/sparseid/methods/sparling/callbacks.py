@@ -36,9 +36,11 @@ class AdaptiveDensity(Callback):
         if schedule.restart(accuracy):
             module.restart(schedule.starts)
         module.milestone = f"density-{cuts:02d}" if reached else None
+        above = schedule.density / schedule.min_density  # 1 where a penalty and no threshold makes motifs sparse
         module.progress_note = (
-            f"density {schedule.density / schedule.min_density:.3g}x the minimum, exact {accuracy:.3f}, "
-            f"target {schedule.target:.3f}" + (f", start {schedule.starts}" if schedule.starts > 1 else "")
+            (f"density {above:.3g}x the minimum, " if above > 1 else "")
+            + f"exact {accuracy:.3f}, target {schedule.target:.3f}"
+            + (f", start {schedule.starts}" if schedule.starts > 1 else "")
         )
         if schedule.finished:
             trainer.should_stop = True
