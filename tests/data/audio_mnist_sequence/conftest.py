@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 
-def _write_wav(path, rate=8000, samples=200, channels=1, width=2, value=0):
+def _write_wav(path, rate=8000, samples=200, channels=1, width=2, value=1):
     path.parent.mkdir(parents=True, exist_ok=True)
     with wave.open(str(path), "wb") as file:
         file.setnchannels(channels)
@@ -34,7 +34,7 @@ def fsdd_folder(tmp_path):
         for digit in range(10):
             for take in range(2):
                 path = folder / "recordings" / f"{digit}_{speaker}_{take}.wav"
-                _write_wav(path, samples=150 + digit, value=1000 * number + 10 * digit + take)
+                _write_wav(path, samples=150 + digit, value=1000 * number + 10 * digit + take + 1)
     return folder
 
 

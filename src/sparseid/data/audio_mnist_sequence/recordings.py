@@ -11,6 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sparseid.data.kept import DAMAGED
+from sparseid.errors import InputError
+
 FULL_SCALE = 32768
 """A 16-bit sample of this size is 1."""
 DIGITS = 10
@@ -64,9 +67,18 @@ class Recordings:
 
     @classmethod
     def load(cls, path: Path) -> Recordings:
-        """Read a file that :meth:`save` has written."""
-        with np.load(path) as arrays:
-            return cls(**arrays)
+        """Read a file that :meth:`save` has written.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged; the message is about the project's sample, for other files are made anew.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                return cls(**arrays)
+        except DAMAGED as error:
+            raise InputError(f"{path} is damaged: restore it (git checkout -- {path})") from error
 
     def save(self, path: Path, compress: bool = False) -> None:
         """Write all arrays to a npz file, the same bytes for the same recordings."""
@@ -84,6 +96,13 @@ class Recordings:
         counts = np.zeros((len(self.speakers), DIGITS), np.int64)
         np.add.at(counts, (self.speaker, self.digit), 1)
         return counts
+
+    @cached_property
+    def mean_lengths(self) -> NDArray[np.float64]:
+        """Mean samples of each digit by each speaker, (speakers, 10), where each has said all digits."""
+        total = np.zeros((len(self.speakers), DIGITS))
+        np.add.at(total, (self.speaker, self.digit), self.lengths)
+        return total / self.counts
 
     @cached_property
     def first(self) -> NDArray[np.int64]:

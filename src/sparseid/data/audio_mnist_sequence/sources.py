@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from sparseid.data.audio_mnist_sequence.recordings import Recordings
 from sparseid.data.audio_mnist_sequence.voices import with_voices
 from sparseid.data.audio_mnist_sequence.wav_folders import AUDIOMNIST, FSDD, KEYS, Layout, read_folder, wav_files
-from sparseid.data.places import data_folder, made_once, samples_folder
+from sparseid.data.kept import made_arrays
+from sparseid.data.places import data_folder, samples_folder
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
@@ -84,7 +85,10 @@ def gathered_file(config: AudioMNISTSequenceConfig) -> Path | None:
 
 @cache
 def _gathered(place: Path, layout: Layout, target: Path) -> Path:
-    """Gather the recordings anew where any file has changed; `target` is the folder of data, which may be moved."""
+    """Gather the recordings anew where any file has changed; `target` is the folder of data, which may be moved.
+
+    What was gathered before is read, so that it is made anew where it is damaged: a run is known by its content.
+    """
     files = [path for path, *_ in wav_files(place, layout)]
     try:
         states = [path.stat() for path in files]
@@ -93,7 +97,8 @@ def _gathered(place: Path, layout: Layout, target: Path) -> Path:
     state = [layout.title, *((str(path), s.st_size, s.st_mtime_ns) for path, s in zip(files, states, strict=True))]
     key = hashlib.sha256(repr(state).encode()).hexdigest()[:16]
     path = target / "cache" / "audio_mnist_sequence" / f"recordings-{key}.npz"
-    return made_once(path, lambda file: read_folder(place, layout).save(file))
+    made_arrays(path, lambda file: read_folder(place, layout).save(file))
+    return path
 
 
 def _file(config: AudioMNISTSequenceConfig) -> Path | None:

@@ -16,6 +16,7 @@ from sparseid.data.audio_mnist_sequence.times import RATE
 from sparseid.errors import InputError
 
 KEYS = ("data.path", "data.source")
+FORM = "{digit}_{speaker}_{take}.wav"
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Layout:
         Folder of the checkout that holds the recordings; the folder itself where it is not there.
     pattern
         Of file names: digit, speaker, take.
+    names
+        What its speakers are called, in words.
     rate
         Sample rate of its files, Hz.
     order
@@ -41,6 +44,7 @@ class Layout:
     title: str
     inner: str
     pattern: re.Pattern[str]
+    names: str
     rate: int
     order: Callable[[set[str]], list[str]]
     by_speaker: bool
@@ -53,8 +57,24 @@ def _audiomnist_order(_: set[str]) -> list[str]:
     return [f"{number:02d}" for number in numbers]
 
 
-AUDIOMNIST = Layout("AudioMNIST", "data", re.compile(r"(\d)_(\d\d)_(\d+)\.wav"), 48000, _audiomnist_order, True)
-FSDD = Layout("FSDD", "recordings", re.compile(r"(\d)_([a-z]+)_(\d+)\.wav"), RATE, sorted, False)
+AUDIOMNIST = Layout(
+    title="AudioMNIST",
+    inner="data",
+    pattern=re.compile(r"([0-9])_([0-9]{2})_([0-9]{1,4})\.wav"),
+    names="01 to 60, as the folder",
+    rate=48000,
+    order=_audiomnist_order,
+    by_speaker=True,
+)
+FSDD = Layout(
+    title="FSDD",
+    inner="recordings",
+    pattern=re.compile(r"([0-9])_([^_]+)_([0-9]{1,4})\.wav"),
+    names="any name without _",
+    rate=RATE,
+    order=sorted,
+    by_speaker=False,
+)
 
 
 def wav_files(place: Path, layout: Layout) -> list[tuple[Path, int, str, int]]:
@@ -63,23 +83,43 @@ def wav_files(place: Path, layout: Layout) -> list[tuple[Path, int, str, int]]:
     Raises
     ------
     InputError
-        If there are none, or a speaker's folder is missing.
+        If there are none, a speaker's folder is missing, or there is a wav file or folder of wav files with a name that
+        does not suit: which speakers there are decides by whom tests are spoken.
     """
     base = place / layout.inner if (place / layout.inner).is_dir() else place
     if not base.is_dir():
-        raise InputError(f"there is no folder {place} with the recordings of {layout.title}", KEYS)
+        text = f"there is no folder {place}: write data.path=FOLDER with the recordings of {layout.title}"
+        raise InputError(text, KEYS)
+    shown = "[!.]*.[wW][aA][vV]"  # hidden files are notes of macOS about others
+    paths = sorted(base.glob(f"[!.]*/{shown}" if layout.by_speaker else shown))
     if layout.by_speaker:
-        for name in layout.order(set()):
-            if not (base / name).is_dir():
-                raise InputError(f"{layout.title} has no folder of speaker {name}: {base / name} is not there", KEYS)
-    found = []
-    for path in sorted(base.glob("*/*.wav" if layout.by_speaker else "*.wav")):
-        if match := layout.pattern.fullmatch(path.name):
+        _check_folders(base, layout, {path.parent.name for path in paths})
+    if not paths:
+        text = f"there is no wav file in {base}: write data.path=FOLDER with the recordings of {layout.title}"
+        raise InputError(f"{text}, named {FORM}", KEYS)
+    found, others = [], []
+    for path in paths:
+        match = layout.pattern.fullmatch(path.name)
+        if match and (not layout.by_speaker or path.parent.name == match[2]):
             found.append((path, int(match[1]), match[2], int(match[3])))
-    if not found:
-        form = "{digit}_{speaker}_{take}.wav"
-        raise InputError(f"no file in {base} is named {form}: is this {layout.title}?", KEYS)
+        else:
+            others.append(path)
+    if others:
+        form = f"{FORM} (digit of one figure, speaker {layout.names}, take of at most four figures)"
+        text = f"{others[0]} is not named {form}: rename all wav files that are not, or move them away"
+        raise InputError(f"{text}; in {base} there are {len(others)}", KEYS)
     return found
+
+
+def _check_folders(base: Path, layout: Layout, folders: set[str]) -> None:
+    speakers = layout.order(set())
+    for name in speakers:
+        if not (base / name).is_dir():
+            text = f"{layout.title} has no folder of speaker {name}: {base / name} is not there. Get all of it again"
+            raise InputError(text, KEYS)
+    for name in sorted(folders - set(speakers)):
+        text = f"{base / name} is no speaker of {layout.title}, who are {min(speakers)} to {max(speakers)}"
+        raise InputError(f"{text}: move this folder out of {base}", KEYS)
 
 
 def read_folder(place: Path, layout: Layout) -> Recordings:
@@ -97,7 +137,9 @@ def read_folder(place: Path, layout: Layout) -> Recordings:
     for speaker in speakers:
         for digit in range(DIGITS):
             if (speaker, digit) not in said:
-                raise InputError(f"no recording of digit {digit} by speaker {speaker} in {place}", KEYS)
+                text = f"no recording of digit {digit} by speaker {speaker} in {place}: add one"
+                away = "" if layout.by_speaker else ", or move all of this speaker's files away"
+                raise InputError(text + away, KEYS)
     return Recordings.of(
         (
             Recording(numbers[speaker], digit, take, resampled(read_wav(path, layout.rate), layout.rate))
@@ -115,28 +157,35 @@ def read_wav(path: Path, rate: int) -> NDArray[np.int16]:
     Raises
     ------
     InputError
-        If the file is cut off or no such wav file; it says which and what is wrong.
+        If the file is cut off, silent or no such wav file; it says which, what is wrong and what to do.
     """
+    again = "get this file again, or move it out of the folder"
+    convert = f"convert it, for example: sox {path.name} -r {rate} -c 1 -b 16 -e signed-integer NEW.wav"
     try:
+        if not path.stat().st_size:
+            raise InputError(f"{path} is empty (0 bytes); {again}", KEYS)
         with path.open("rb") as stream, wave.open(stream) as file:
             channels, width, found, length, *_ = file.getparams()
             content = file.readframes(length)
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}", KEYS) from error
-    except (wave.Error, EOFError) as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}; {again}", KEYS) from error
+    except (wave.Error, EOFError, RuntimeError) as error:  # the last: where lengths in a header are wrong
         reason = str(error) or "it is cut off"
-        raise InputError(f"{path} is no wav file of integers, or damaged: {reason}", KEYS) from error
+        text = f"{path} is no wav file of integers, or damaged: {reason}; {again}, or {convert}"
+        raise InputError(text, KEYS) from error
     if channels != 1:
-        raise InputError(f"{path} has {channels} channels: recordings have one", KEYS)
+        raise InputError(f"{path} has {channels} channels, not one: {convert}", KEYS)
     if width != 2:
-        raise InputError(f"{path} has samples of {8 * width} bits: recordings have 16", KEYS)
+        raise InputError(f"{path} has samples of {8 * width} bits, not 16: {convert}", KEYS)
     if found != rate:
-        raise InputError(f"{path} has {found} samples per second: recordings of this data set have {rate}", KEYS)
+        raise InputError(f"{path} has {found} samples per second, not {rate}: {convert}", KEYS)
     if len(content) != width * length:
         text = f"{path} is cut off: it promises {length} samples and holds {len(content) // width}"
-        raise InputError(text, KEYS)
+        raise InputError(f"{text}; {again}", KEYS)
     if not length:
-        raise InputError(f"{path} holds no sound: its length is zero", KEYS)
+        raise InputError(f"{path} holds no sound: its length is zero; {again}", KEYS)
+    if not any(content):
+        raise InputError(f"{path} is silent: all of its samples are 0; {again}", KEYS)
     return np.frombuffer(content, "<i2").astype(np.int16)
 
 
