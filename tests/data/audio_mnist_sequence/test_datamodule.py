@@ -173,6 +173,7 @@ def test_a_classifier_learns_single_digits_of_the_training_speakers():
         ({"test_speakers": -1}, "data.test_speakers"),
         ({"noise_std": -1}, "data.noise_std"),
         ({"voices": 0}, "data.voices"),
+        ({"voices": 100_000}, "data.voices"),
         ({"level": 0.5}, "data.level"),
         ({"level": float("nan")}, "data.level"),
     ],
@@ -198,8 +199,14 @@ def test_impossible_methods_on_sounds_are_refused(method, key):
 @pytest.mark.parametrize(
     ("changes", "key", "text"),
     [
-        ({"test_speakers": 6}, "data.test_speakers", "there are 6 speakers"),
-        ({"max_digits": 8}, "data.seconds", "8 digits are spoken in 3.5 s on average"),
+        ({"test_speakers": 6}, "data.test_speakers", "6 speakers in all: 6 for tests leave none for training. Write "),
+        ({"test_speakers": 6}, "data.test_speakers", "Write data.test_speakers=1, at most 5"),
+        ({"max_digits": 8}, "data.seconds", "8 digits last 3.85 s on average as the speakers of training say them"),
+        (
+            {"max_digits": 8},
+            "data.seconds",
+            "(george, jackson, lucas, nicolas): write data.seconds=3.9 or more, or lower",
+        ),
         ({"source": "audiomnist"}, "data.path", "there is no AudioMNIST in"),
     ],
 )
@@ -207,6 +214,53 @@ def test_recordings_that_do_not_suit_are_refused_before_work_begins(changes, key
     [problem] = absent(run(**changes))
     assert key in problem.keys
     assert text in problem.text
+
+
+def _long_speaker(folder, speaker, write_wav):
+    for path in (folder / "recordings").glob(f"*_{speaker}_*.wav"):
+        write_wav(path, samples=9000)
+
+
+@pytest.mark.parametrize(
+    ("speaker", "group"), [("cy", "of tests say them (cy)"), ("ann", "training say them (ann, ben)")]
+)
+def test_recordings_of_one_group_that_fit_no_clip_are_refused_since_clips_were_drawn_for_ever(
+    fsdd_folder, write_wav, speaker, group
+):
+    _long_speaker(fsdd_folder, speaker, write_wav)
+    chosen = {"path": str(fsdd_folder), "test_speakers": 1}
+    [problem] = absent(run(**chosen, seconds=1.1))
+    assert group in problem.text
+    enough = float(problem.text.split("data.seconds=")[1].split()[0])
+    cfg = run(**chosen, seconds=enough)
+    assert absent(cfg) == []
+    data = build_data(cfg)
+    for draw in (data.draw, data.draw_test):
+        assert len(draw(16, np.random.default_rng(0)).labels) == 16
+
+
+def test_takes_are_weighed_as_they_are_drawn(fsdd_folder, write_wav):
+    """Many short takes of one digit leave the others as long as they are."""
+    _long_speaker(fsdd_folder, "cy", write_wav)
+    for take in range(2, 400):
+        write_wav(fsdd_folder / "recordings" / f"0_cy_{take}.wav", samples=100)
+    [problem] = absent(run(path=str(fsdd_folder), test_speakers=1))
+    assert "2 digits last 2.03 s" in problem.text
+
+
+@pytest.mark.parametrize(
+    ("speakers", "text"),
+    [
+        (1, "there is one speaker, ann: at least two are needed, one of them for tests alone"),
+        (2, "there are 2 speakers in all: 2 for tests leave none for training. Write data.test_speakers=1"),
+    ],
+)
+def test_too_few_speakers_are_told_what_would_do(fsdd_folder, speakers, text):
+    for name in ("ann", "ben", "cy")[speakers:]:
+        for path in (fsdd_folder / "recordings").glob(f"*_{name}_*.wav"):
+            path.unlink()
+    [problem] = absent(run(path=str(fsdd_folder)))
+    assert problem.text == text
 
 
 def test_further_voices_are_speakers_of_training_alone():
