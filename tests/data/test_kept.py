@@ -1,5 +1,8 @@
 """Arrays that are made once and kept."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -50,3 +53,23 @@ def test_what_making_raises_is_raised(monkeypatch, tmp_path):
     with pytest.raises(ValueError, match="broken"):
         kept_arrays("some", {}, broken)
     assert not list(tmp_path.rglob("*.npz"))
+
+
+ASKER = """
+import time
+import numpy as np
+from sparseid.data.kept import kept_arrays
+
+def make():
+    time.sleep(0.2)
+    return {"x": np.arange(1000.0)}
+
+print(kept_arrays("some", {"n": 1000}, make)["x"].sum())
+"""
+
+
+def test_several_processes_mend_a_damaged_file(ask):
+    *_, path = ask()
+    path.write_bytes(b"garbage")
+    asked = [subprocess.Popen([sys.executable, "-c", ASKER], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [process.communicate(timeout=60)[0] for process in asked] == ["499500.0\n"] * 3

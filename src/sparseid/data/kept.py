@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from sparseid.data.places import data_folder, made_once
+from sparseid.data.places import data_folder, lock_of, made_once
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -51,8 +51,14 @@ def made_arrays(path: Path, make: Callable[[Path], object]) -> dict[str, NDArray
         return _arrays(path)
     except DAMAGED:
         warnings.warn(f"{path} is damaged, and is made anew", stacklevel=2)
-        path.unlink(missing_ok=True)
-        return _arrays(made_once(path, make))
+    with lock_of(path):
+        try:
+            return _arrays(path)  # another process may have mended it
+        except DAMAGED:
+            path.unlink()
+        except FileNotFoundError:
+            pass
+    return _arrays(made_once(path, make))
 
 
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:

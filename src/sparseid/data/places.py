@@ -43,7 +43,7 @@ def made_once(path: Path, make: Callable[[Path], object]) -> Path:
     InputError
         If the folder cannot be written to.
     """
-    lock = FileLock(path.with_name(f".{path.name}.lock"))
+    lock = lock_of(path)
     try:
         if path.is_file():
             return path
@@ -63,6 +63,11 @@ def made_once(path: Path, make: Callable[[Path], object]) -> Path:
         temporary.unlink(missing_ok=True)
         lock.release()
     return path
+
+
+def lock_of(path: Path) -> FileLock:
+    """Return the lock that whoever makes or removes a made file holds."""
+    return FileLock(path.with_name(f".{path.name}.lock"))
 
 
 def unusable(path: Path) -> str:
