@@ -286,7 +286,8 @@ def fake_wandb(monkeypatch, tmp_path):
 )
 def test_its_failures_stop_nothing_and_cost_one_line(tmp_path, monkeypatch, capfd, fake_wandb, behaviour, reason):
     fake_wandb(behaviour)
-    monkeypatch.setattr(loggers, "FINISH_S", 2.0)
+    if "hangs" in behaviour:  # a busy machine may need more for the others
+        monkeypatch.setattr(loggers, "FINISH_S", 2.0)
     folder = make(logged(tmp_path / "out"))
     assert toy.results(folder) == toy.results(execute(toy.toy_config(tmp_path / "csv")))
     (line,) = [line for line in said(folder) if "upload with" not in line]
