@@ -59,3 +59,10 @@ def test_channels_of_one_kind_stand_together_where_there_are_more_channels_than_
     assert {text.get_text() for text in axes.texts} >= {"80", "90"}
     one_each = confusion_matrix(np.eye(4, dtype=int), ["0", "1", "2"]).axes[0]
     assert [label.get_text() for label in one_each.get_xticklabels()] == ["#0", "#1", "#2", "missed"]
+
+
+def test_shares_of_all_sizes_are_written_plainly():
+    confusion = np.array([[4, 0, 0], [0, 0, 0], [99_000, 990, 0]])
+    [axes] = confusion_matrix(confusion, ["0", "1"]).axes
+    written = [label.get_text() for label in axes.get_yticklabels()]
+    assert written == ["0  (0.004 %)", "1  (none)", "no motif  (100.0 %)"]

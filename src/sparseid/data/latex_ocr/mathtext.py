@@ -31,7 +31,7 @@ _POINTS_PER_INCH = 72  # mathtext's; a length in points is the same number of Te
 _FONT = FontProperties(size=10, math_fontfamily="cm")
 _PARSER: MathTextParser[Any] = MathTextParser("path")
 _PARSING = Lock()
-"""Held by the one thread that parses: the parser keeps its state to itself, and streams draw in a thread each."""
+"""Held by the one thread that parses: all threads share the parser's state, and streams draw in a thread each."""
 
 
 def render(formulas: Sequence[Formula], dpi: int) -> list[Page]:

@@ -186,11 +186,8 @@ def draw_confusion(axes: Axes, confusion: NDArray[np.integer], kind_names: Seque
     axes.axhline(n_rows - 1.5, color=INK, linewidth=1)
     axes.axvline(n_columns - 1.5, color=INK, linewidth=1)
     names = [*map(written, kind_names), "no motif"]
-    axes.set_yticks(
-        range(n_rows),
-        [f"{name}  ({f'{100 * share:.2g} %' if share else 'none'})"
-         for name, share in zip(names, plot.row_shares, strict=True)],
-    )  # fmt: skip
+    shares = [_percent(share) if share else "none" for share in plot.row_shares]
+    axes.set_yticks(range(n_rows), [f"{name}  ({share})" for name, share in zip(names, shares, strict=True)])
     fired = ["/".join(f"#{channel}" for channel in channels[column]) for column in plot.channels[:-1]]
     together = any(len(of_kind) > 1 for of_kind in channels)
     axes.set_xticks(range(n_columns), [*fired, "missed"], rotation=90 if together else 0)
@@ -229,6 +226,11 @@ def density_trace(trace: NDArray[np.floating]) -> Figure:
     below.set_xlabel("training samples", fontsize=9)
     below.xaxis.set_major_formatter(lambda value, _: f"{value / 1000:,g}k" if value else "0")
     return figure
+
+
+def _percent(share: float) -> str:
+    """Write a share in percent; small ones, of which one decimal would leave nothing, with two digits."""
+    return f"{100 * share:.1f} %" if share >= 0.001 else f"{100 * share:.2g} %"
 
 
 def _marks(maps: NDArray[np.floating], stride: float) -> tuple[NDArray, NDArray, NDArray]:
