@@ -1,5 +1,6 @@
 """Arrays that are made once and kept."""
 
+import io
 import subprocess
 import sys
 
@@ -32,8 +33,21 @@ def test_arrays_are_made_once(ask):
     assert (ask()[0] == np.arange(1000.0)).all()
 
 
-@pytest.mark.parametrize("spoil", [lambda whole: b"", lambda whole: b"garbage", lambda whole: whole[:-100],
-                                   lambda whole: whole[:200] + bytes(8) + whole[208:]])  # fmt: skip
+def nameless() -> bytes:
+    np.save(file := io.BytesIO(), np.arange(1000.0))
+    return file.getvalue()
+
+
+SPOILT = {
+    "empty": lambda whole: b"",
+    "garbage": lambda whole: b"garbage",
+    "cut off": lambda whole: whole[:-100],
+    "one array without a name": lambda whole: nameless(),
+    "overwritten": lambda whole: whole[:200] + bytes(8) + whole[208:],
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
 def test_a_damaged_file_is_made_anew(ask, spoil):
     *_, path = ask()
     path.write_bytes(spoil(path.read_bytes()))

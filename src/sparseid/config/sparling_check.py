@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sparseid.config.problems import Problem, between, one_of
+from sparseid.densities import cuts_above
 
 if TYPE_CHECKING:
     from sparseid.config.schema import RunConfig, SparlingConfig
@@ -105,7 +106,7 @@ def _retrained_density(run: RunConfig) -> Iterator[Problem]:
     schedule, above = run.method.schedule, run.method.retrained.steps_above
     if not (0 < schedule.min_density <= schedule.start_density and 0 < schedule.cut_factor < 1):
         return
-    cuts = math.floor(math.log(schedule.min_density / schedule.start_density, schedule.cut_factor) + 1e-9)
+    cuts = cuts_above(schedule.min_density, schedule.start_density, schedule.cut_factor)
     if above > cuts:
         text = f"the run to start from cuts its density {cuts} times at most: lower method.retrained.steps_above"
         keys = ("method.retrained.steps_above", "method.schedule.start_density", "method.schedule.min_density")

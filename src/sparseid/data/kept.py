@@ -62,5 +62,8 @@ def made_arrays(path: Path, make: Callable[[Path], object]) -> dict[str, NDArray
 
 
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
-    with np.load(path, allow_pickle=False) as arrays:
+    loaded = np.load(path, allow_pickle=False)
+    if not isinstance(loaded, np.lib.npyio.NpzFile):
+        raise ValueError("one array without a name")
+    with loaded as arrays:
         return dict(arrays)

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparseid.methods.sparling.schedule import DensitySchedule, density_grid
+from sparseid.densities import density_grid
+from sparseid.methods.sparling.schedule import DensitySchedule
 
 
 @pytest.mark.parametrize("run", ["digitcircle", "fast", "nevercut"])
@@ -24,11 +25,17 @@ def test_schedule_equals_the_peer(fixture_arrays, run):
         assert schedule.density == pytest.approx(density, rel=1e-9 if density > 1e-5 else 1e-6)
 
 
-def test_published_grid_ends_at_the_published_density():
-    grid = density_grid(0.5, 4.492e-5, 0.75)
-    assert len(grid) == 33
-    assert grid[-1] == pytest.approx(5.022621e-5, rel=1e-6)
-    assert grid[-1] * 0.75 < 4.492e-5 <= grid[-1]
+@given(start=st.floats(0.01, 1), factor=st.floats(0.1, 0.95), cuts=st.integers(0, 30))
+def test_the_schedule_walks_the_grid_also_to_a_minimum_on_it(start, factor, cuts):
+    minimum = start * factor**cuts
+    schedule, walked = DensitySchedule(start, minimum, factor, 0.0, target=0.0), [start]
+    for samples in range(1, cuts + 2):
+        assert not schedule.finished
+        schedule.target = 0.0  # any accuracy passes
+        schedule.check(samples, 0.5)
+        walked.append(schedule.density)
+    assert schedule.finished
+    assert walked[:-1] == pytest.approx(density_grid(start, minimum, factor))
 
 
 def test_the_last_density_must_be_passed_too():

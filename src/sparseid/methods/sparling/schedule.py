@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from sparseid.densities import ROUNDING
 
 
 @dataclass
@@ -65,7 +66,7 @@ class DensitySchedule:
         reached = accuracy > self.target
         if reached:
             self.target = accuracy
-            if self.density * self.cut_factor < self.min_density:
+            if self.density * self.cut_factor < self.min_density * (1 - ROUNDING):
                 self.finished = True
             else:
                 self.density *= self.cut_factor
@@ -98,16 +99,3 @@ class DensitySchedule:
         """Restore :meth:`state_dict`."""
         for name, value in state.items():
             setattr(self, name, value)
-
-
-def density_grid(start: float, minimum: float, factor: float) -> list[float]:
-    """Return the densities a run visits: start x factor^k as long as they are not below `minimum`.
-
-    Examples
-    --------
-    >>> grid = density_grid(0.5, 4.492e-5, 0.75)
-    >>> len(grid) - 1, f"{grid[-1]:.6e}"
-    (32, '5.022621e-05')
-    """
-    last = math.floor(math.log(minimum / start) / math.log(factor) + 1e-9)
-    return [start * factor**k for k in range(last + 1)]
