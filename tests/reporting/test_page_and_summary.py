@@ -194,7 +194,7 @@ def test_verdicts_are_explained_beside_the_tables(finished):
         for word, meaning in LEGEND.items():
             assert page.count(f">{word}</dt><dd>{escape(meaning)}</dd>") == 1
     text = (start.parent / "small" / "sparling-fig3.md").read_text()
-    assert text.endswith(f"* not comparable: {LEGEND['not comparable']}\n* missing: not measured yet\n")
+    assert text.endswith(f"* not comparable: {LEGEND['not comparable']}\n* missing: {LEGEND['missing']}\n")
     assert "* agrees" not in text
 
 

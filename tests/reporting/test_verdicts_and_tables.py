@@ -89,7 +89,7 @@ def test_tables_in_markdown_and_latex(sparling_rows):
     assert r"DigitCircle, 3 cuts above final & CE, \% & \textasciitilde{}21.8 & 18.1 [18.0, 18.1] & 2" in tex
     assert tex.count(r"\\") == len(table) + 1
     assert tex.count(r"\par{\footnotesize ") == 2
-    assert r"\par{\footnotesize missing: not measured yet}" in tex
+    assert r"\par{\footnotesize missing: no finished run gives this number}" in tex
 
 
 def test_replicates_without_a_value_are_counted_and_explained(sparling_rows):

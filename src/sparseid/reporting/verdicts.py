@@ -15,7 +15,7 @@ MEANINGS: dict[str, str] = {
     "differs": "our interval does not reach the paper's; the difference of our number stands beside it",
     "not comparable": "made at a smaller scale than the paper's, or on a stand-in for its data",
     "no printed number": "the paper prints no such number: it shows a picture, or the line is ours alone",
-    "missing": "not measured yet",
+    "missing": "no finished run gives this number",
 }
 """What a reader is told of each word; :func:`judge` has the rules."""
 

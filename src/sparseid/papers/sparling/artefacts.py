@@ -157,7 +157,7 @@ ARTEFACTS = (
         title="No batch norm and no annealing on DigitCircle (appendix K.2)",
         selects={"method": ("no_bn_st", "no_bn_mt", "no_annealing")},
         cell=("method", "seed", "start"),
-        metrics=("e2ee",),
+        metrics=("e2ee", "density_over_minimum"),
         derive=cells.ablations,
     ),
     _of_sparling(
