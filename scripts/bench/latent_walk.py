@@ -11,8 +11,8 @@ from omegaconf import DictConfig, OmegaConf
 from timing import report, seconds
 from torch import Tensor
 
-from sparseid.config.choices import CONFIGS
 from sparseid.config.latent_walk import LatentWalkConfig
+from sparseid.config.search_path import CONFIGS
 from sparseid.data.latent_walk.datamodule import LatentWalkData
 from sparseid.data.latent_walk.generator import draw_latents
 from sparseid.data.neighbours import label_changes, positive_tables

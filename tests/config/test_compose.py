@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from sparseid.config.choices import CONFIGS
 from sparseid.config.compose import compose
 from sparseid.config.errors import ConfigError
 from sparseid.config.schema import DigitCircleConfig, RunConfig, SparlingConfig
+from sparseid.config.search_path import CONFIGS
 
 
 @pytest.fixture

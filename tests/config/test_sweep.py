@@ -2,8 +2,8 @@ import shutil
 
 import pytest
 
-from sparseid.config.choices import CONFIGS
 from sparseid.config.errors import ConfigError
+from sparseid.config.search_path import CONFIGS
 from sparseid.config.sweep import plan
 
 SMOKE = "scale=smoke"

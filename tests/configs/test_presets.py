@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from sparseid.config.choices import CONFIGS, PICKED_GROUPS, choices, description, scales
+from sparseid.config.choices import PICKED_GROUPS, choices, description, scales
 from sparseid.config.compose import compose
 from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory
 from sparseid.config.schema import GROUPS, RunConfig
+from sparseid.config.search_path import CONFIGS
 from sparseid.config.sweep import plan
 
 PRESETS = [(experiment, scale) for experiment in choices("experiment") for scale in scales(experiment)]

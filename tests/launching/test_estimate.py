@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from sparseid.config.choices import CONFIGS
 from sparseid.config.identity import cell_keys, recipe_hash
+from sparseid.config.search_path import CONFIGS
 from sparseid.config.sweep import plan
 from sparseid.launching import estimate
 from sparseid.launching.estimate import Cost, Estimator, WholeRun, costs_of_runs, machine_here, read_costs, write_costs

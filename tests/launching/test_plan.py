@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from sparseid.config import sweep
-from sparseid.config.choices import CONFIGS
 from sparseid.config.errors import ConfigError
 from sparseid.config.identity import recipe_hash
+from sparseid.config.search_path import CONFIGS
 from sparseid.errors import InputError
 from sparseid.launching import estimate, kept, plan
 from sparseid.launching.estimate import Cost, WholeRun

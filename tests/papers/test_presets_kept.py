@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from sparseid.config.choices import CONFIGS
+from sparseid.config.search_path import CONFIGS
 from sparseid.papers import presets
 from sparseid.papers.fingerprint import of_code
 

@@ -6,7 +6,7 @@ import signal
 import sys
 from pathlib import Path
 
-from sparseid.config.choices import CONFIGS
+from sparseid.config.search_path import CONFIGS
 
 
 def test_a_single_run_is_one_job_submitted_once_and_edits_do_not_reach_it(cluster, command, tmp_path, until):

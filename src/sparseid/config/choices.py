@@ -1,16 +1,14 @@
-"""What can be picked: the files of ``configs/`` per group, and the typed keys that may be set."""
+"""Choices of each group (files of the search path), and the typed keys that may be set."""
 
 from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sparseid.config.schema import GROUPS, RunConfig
-
-CONFIGS = Path(__file__).resolve().parents[3] / "configs"
-"""The project's own ``configs/`` folder."""
+from sparseid.config.search_path import config_file, config_folders
 
 SINGLE_GROUPS = ("experiment", "scale", "method", "data")
 """Groups that decide which keys and which files there are: one choice per command."""
@@ -22,27 +20,34 @@ LAUNCHER = "hydra/launcher"
 """Hydra's group of launchers: ours, and those of Hydra and of installed plugins."""
 
 
-def choices(group: str, configs: Path = CONFIGS) -> list[str]:
-    """Return the choices of a group, for example ``["digitcircle", "sparling/fig3"]`` for ``experiment``."""
-    folder = configs / group
-    files = (path.relative_to(folder) for path in folder.rglob("*.yaml"))
+def choices(group: str, folders: Sequence[Path] = ()) -> list[str]:
+    """Return the choices of a group, for example ``["digitcircle", "sparling/fig3"]`` for ``experiment``.
+
+    Parameters
+    ----------
+    group
+        A folder of YAML files, such as ``experiment`` or ``hydra/launcher``.
+    folders
+        The search path; by default ours and those of extensions.
+    """
+    roots = [folder / group for folder in folders or config_folders()]
+    files = {path.relative_to(root) for root in roots for path in root.rglob("*.yaml")}
     names = [path.with_suffix("").as_posix() for path in files if not (group == "experiment" and path.parts[0] == "at")]
     by_size = {"smoke": 0, "small": 1, "paper": 2}
     return sorted(names, key=lambda name: (by_size.get(name, 0), name))
 
 
-def scales(experiment: str, configs: Path = CONFIGS) -> list[str]:
+def scales(experiment: str, folders: Sequence[Path] = ()) -> list[str]:
     """Return the scales an experiment has values for."""
-    folder, _, stem = f"experiment/at/{experiment}".rpartition("/")
-    found = {
-        path.name.removeprefix(f"{stem}.").removesuffix(".yaml") for path in (configs / folder).glob(f"{stem}.*.yaml")
-    }
-    return [scale for scale in choices("scale", configs) if scale in found]
+    folders = folders or config_folders()
+    return [name for name in choices("scale", folders) if config_file(f"experiment/at/{experiment}.{name}", folders)]
 
 
-def description(group: str, choice: str, configs: Path = CONFIGS) -> str:
+def description(group: str, choice: str, folders: Sequence[Path] = ()) -> str:
     """Return the first comment line of a choice's file that is not a Hydra directive (empty if it has none)."""
-    for line in (configs / group / f"{choice}.yaml").read_text().splitlines():
+    file = config_file(f"{group}/{choice}", folders or config_folders())
+    assert file is not None
+    for line in file.read_text().splitlines():
         if line.startswith("#") and not line.lstrip("# ").startswith("@"):
             return line.lstrip("# ").rstrip()
     return ""

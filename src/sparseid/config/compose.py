@@ -15,11 +15,12 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
 
-from sparseid.config.choices import CONFIGS, PICKED_GROUPS, choices
+from sparseid.config.choices import PICKED_GROUPS, choices
 from sparseid.config.diagnose import COMPOSITION_ERRORS, diagnose, parse, text_of, unknown_key
 from sparseid.config.errors import ConfigError
 from sparseid.config.origin import Origins
 from sparseid.config.schema import GROUPS, RunConfig
+from sparseid.config.search_path import CONFIGS
 from sparseid.config.validate import problems
 
 ROOT = "config"
@@ -73,6 +74,7 @@ def load(origins: Origins) -> DictConfig:
     if not (origins.configs / f"{ROOT}.yaml").is_file():
         raise ConfigError(f"{origins.configs / ROOT}.yaml does not exist")
     register_schemas()
+    _ = origins.folders  # Hydra only warns of those that do not exist
     try:
         with initialize_config_dir(str(origins.configs), job_name="sparseid", version_base="1.3"):
             tree = hydra_compose(ROOT, overrides=origins.overrides, return_hydra_config=True)
@@ -90,7 +92,7 @@ def _refuse_override(override: Override, origins: Origins) -> None:
     elif key in PICKED_GROUPS and override.is_add():
         problem, hint = f"{key} is picked already", f"write {key}=... without +"
     elif key in PICKED_GROUPS and not override.is_sweep_override() and not isinstance(override.value(), str):
-        problem, hint = f"{text} picks no {key}", f"{key} can be: {', '.join(choices(key, origins.configs))}"
+        problem, hint = f"{text} picks no {key}", f"{key} can be: {', '.join(choices(key, origins.folders))}"
     else:
         return
     raise ConfigError(problem, source=origins.describe(text), hint=hint)

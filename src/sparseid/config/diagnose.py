@@ -71,7 +71,7 @@ def _omegaconf_cause(error: BaseException | None) -> OmegaConfBaseException | No
 def _source(text: str, key: str, origins: Origins) -> str:
     """The file Hydra names in its message, else the override of `key`, else the file that sets it."""
     if found := re.search(r"In '([^']+)'", text):
-        return origins.shown(origins.configs / f"{found[1]}.yaml")
+        return origins.named(found[1])
     if found := re.search(r"Error merging override (.+)", text):
         return origins.describe(found[1])
     return origins.override(key) if key else ""
@@ -108,7 +108,7 @@ def _type_name(wanted: typing.Any) -> str:
 
 def _unreadable(override: str | None, origins: Origins) -> ConfigError:
     word = override or ""
-    found = did_you_mean(word, choices("experiment", origins.configs)) if "=" not in word else ""
+    found = did_you_mean(word, choices("experiment", origins.folders)) if "=" not in word else ""
     key, _, value = word.partition("=")
     if found:
         hint = found.replace("mean: ", "mean: experiment=")
@@ -120,18 +120,19 @@ def _unreadable(override: str | None, origins: Origins) -> ConfigError:
 
 
 def _missing_file(missing: str, origins: Origins) -> ConfigError:
-    """`missing` is a path below the configs folder: ``scale/papr``, ``experiment/at/sparling/fig3.huge``."""
-    configs = origins.configs
+    """`missing` is a path below a folder of the search path: ``scale/papr``, ``experiment/at/sparling/fig3.huge``."""
     if missing.startswith("experiment/at/"):
         experiment, _, scale = missing.removeprefix("experiment/at/").rpartition(".")
+        folder = next(folder for folder in origins.folders if (folder / f"experiment/{experiment}.yaml").is_file())
+        file = origins.shown(folder / f"{missing}.yaml")
         return ConfigError(
-            f"experiment={experiment} has no values for scale={scale}: {configs.name}/{missing}.yaml is missing",
+            f"experiment={experiment} has no values for scale={scale}: {file} is missing",
             source=origins.override("scale") or origins.override("experiment"),
-            hint=f"scales of this experiment: {', '.join(scales(experiment, configs)) or 'none'}",
+            hint=f"scales of this experiment: {', '.join(scales(experiment, origins.folders)) or 'none'}",
         )
     group = next((name for name in PICKED_GROUPS if missing.startswith(f"{name}/")), missing.rpartition("/")[0])
     choice = missing.removeprefix(f"{group}/")
-    available = choices(group, configs) if group in PICKED_GROUPS else _hydra_choices(group, origins)
+    available = choices(group, origins.folders) if group in PICKED_GROUPS else _hydra_choices(group, origins)
     available = [name for name in available if not name.endswith("_settings")]  # schemas of the launchers
     listing = f"{group} can be: {', '.join(available)}"
     return ConfigError(
@@ -146,13 +147,14 @@ def _hydra_choices(group: str, origins: Origins) -> list[str]:
     from hydra.core.global_hydra import GlobalHydra
 
     with initialize_config_dir(str(origins.configs), version_base="1.3"):
-        return GlobalHydra.instance().config_loader().get_group_options(group)
+        return GlobalHydra.instance().config_loader().get_group_options(group, overrides=origins.overrides)
 
 
 def _picking_file(group: str, choice: str, origins: Origins) -> str:
     """The file whose defaults list picks `choice`; Hydra names the file that is overridden instead."""
     entry = re.compile(rf"^\s*-\s+(override\s+)?/?{re.escape(group)}:\s*{re.escape(choice)}\s*(#.*)?$", re.MULTILINE)
-    found = (path for path in sorted(origins.configs.rglob("*.yaml")) if entry.search(path.read_text()))
+    files = (path for folder in origins.folders for path in sorted(folder.rglob("*.yaml")))
+    found = (path for path in files if entry.search(path.read_text()))
     return ", ".join(origins.shown(path) for path in found)
 
 

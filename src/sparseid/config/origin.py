@@ -13,6 +13,8 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.types import RunMode
 
+from sparseid.config.search_path import config_file, config_folders
+
 
 class Origins:
     """Origins of the settings of one composition; looked up only when an error has to name them.
@@ -22,7 +24,7 @@ class Origins:
     overrides
         The overrides that were composed, in order.
     configs
-        The folder of YAML files.
+        Our folder of YAML files.
     swept, varied
         Those of `overrides` that a preset's own sweep and a variant added.
     """
@@ -63,8 +65,19 @@ class Origins:
         return ""
 
     def shown(self, path: Path) -> str:
-        """Return `path` as messages show it, for example ``configs/experiment/digitcircle.yaml``."""
-        return (Path(self.configs.name) / path.relative_to(self.configs)).as_posix()
+        """Return `path` as messages show it: ``configs/experiment/digitcircle.yaml``, elsewhere the whole path."""
+        if path.is_relative_to(self.configs):
+            path = Path(self.configs.name) / path.relative_to(self.configs)
+        return path.as_posix()
+
+    def named(self, name: str) -> str:
+        """Return the file of a name of Hydra's (``experiment/digitcircle``) as messages show it."""
+        return self.shown(config_file(name, self.folders) or self.configs / f"{name}.yaml")
+
+    @cached_property
+    def folders(self) -> tuple[Path, ...]:
+        """The search path of the composition."""
+        return config_folders(self.configs, self.overrides)
 
     @cached_property
     def _files(self) -> list[tuple[Path, str]]:
@@ -72,8 +85,8 @@ class Origins:
         with initialize_config_dir(str(self.configs), version_base="1.3"):
             loader = GlobalHydra.instance().config_loader()
             merged = loader.compute_defaults_list("config", self.overrides, RunMode.RUN).defaults
-        files = [(self.configs / f"{entry.config_path}.yaml", entry.package or "") for entry in merged]
-        return [(path, "" if package == "_global_" else package) for path, package in files if path.is_file()]
+        files = [(config_file(entry.config_path or "", self.folders), entry.package or "") for entry in merged]
+        return [(path, "" if package == "_global_" else package) for path, package in files if path is not None]
 
 
 def _has(values: Any, keys: list[str]) -> bool:

@@ -12,7 +12,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 
 from sparseid.config.cells import compose_all
-from sparseid.config.choices import CONFIGS, SINGLE_GROUPS
+from sparseid.config.choices import SINGLE_GROUPS
 from sparseid.config.compose import load, to_run_config
 from sparseid.config.diagnose import parse, text_of
 from sparseid.config.errors import ConfigError
@@ -20,6 +20,7 @@ from sparseid.config.identity import run_directory
 from sparseid.config.needs import needed_run, needed_settings
 from sparseid.config.origin import Origins
 from sparseid.config.schema import RunConfig
+from sparseid.config.search_path import CONFIGS
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,14 @@
-"""The help page, written from the files of ``configs/`` without composing anything."""
+"""The help page, written from the files of the search path without composing anything."""
 
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
-from sparseid.config.choices import CONFIGS, LAUNCHER, PICKED_GROUPS, choices, description
+from sparseid.config.choices import LAUNCHER, PICKED_GROUPS, choices, description
+from sparseid.config.search_path import config_file, config_folders
+from sparseid.extensions import packages
 
 HEAD = """\
 sparseid: papers about sparsity and identifiability, each table and figure from one command.
@@ -33,6 +36,7 @@ any key of the configuration can be set: KEY=VALUE, for example method.optimizer
   hydra.launcher.jobs=2       local: runs at once (0: one per GPU, without GPUs one per core)
   hydra.launcher.wait=false   return at once; the runs go on in the background, or on the cluster
 
+  --config-dir FOLDER look for YAML files in this folder, too
   --cfg job           print the configuration that would be run, and run nothing
   --skip-measured     leave out runs whose rows are kept in git
   --help              this page
@@ -41,15 +45,25 @@ exit code: 0 done, 1 a run failed, 2 the configuration cannot be run, 130 interr
 """
 
 
-def help_page(configs: Path = CONFIGS, width: int = 120) -> str:
-    """Return the help page: what this is, common commands, every choice of every group with its first comment line."""
+def help_page(folders: Sequence[Path] = (), width: int = 120) -> str:
+    """Return the help page: common commands, and every choice of every group with its first comment line.
+
+    Parameters
+    ----------
+    folders
+        The search path; by default ours and those of extensions. A choice from elsewhere than the first folder is
+        followed by the name of its extension, or by its folder.
+    width
+        Columns of the terminal.
+    """
+    folders = folders or config_folders()
     parts = [HEAD]
     for group in (*PICKED_GROUPS, LAUNCHER):
-        names = choices(group, configs)
+        names = choices(group, folders)
         column = max(map(len, names), default=0) + 2
         lines = [
             textwrap.fill(
-                description(group, name, configs),
+                description(group, name, folders) + _source(group, name, folders),
                 width,
                 initial_indent=f"  {name:<{column}}",
                 subsequent_indent=" " * (column + 2),
@@ -58,3 +72,12 @@ def help_page(configs: Path = CONFIGS, width: int = 120) -> str:
         ]
         parts.append("\n".join([f"{group}=", *lines, ""]))
     return "\n".join([*parts, FOOT]).rstrip() + "\n"
+
+
+def _source(group: str, choice: str, folders: Sequence[Path]) -> str:
+    """Return the extension or the folder of a choice in brackets; nothing if it is ours."""
+    file = config_file(f"{group}/{choice}", folders)
+    assert file is not None
+    folder = next(folder for folder in folders if file.is_relative_to(folder))
+    of_extensions = {extension.configs: extension.package for extension in packages()}
+    return "" if folder == folders[0] else f" ({of_extensions.get(folder, folder)})"

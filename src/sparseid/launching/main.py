@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from sparseid.config.choices import CONFIGS
 from sparseid.config.errors import ConfigError
+from sparseid.config.search_path import CONFIGS, config_folders, with_config_dir
 from sparseid.errors import InputError
 from sparseid.launching.help import help_page
 
@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
     argv
         The arguments; those of the process if None.
     configs
-        The folder of YAML files.
+        Our folder of YAML files.
 
     Returns
     -------
@@ -34,10 +34,12 @@ def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
     """
     try:
         arguments = _parser().parse_intermixed_args(argv)
-        if arguments.help:
-            print(help_page(configs), end="")
-            return 0
         overrides = [*arguments.overrides, *(["hydra.mode=MULTIRUN"] if arguments.multirun else [])]
+        if arguments.config_dir is not None:
+            overrides = with_config_dir(overrides, arguments.config_dir)
+        if arguments.help:
+            print(help_page(config_folders(configs, overrides)), end="")
+            return 0
         return _run(overrides, arguments.cfg, arguments.skip_measured, configs)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -81,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("overrides", nargs="*")
     parser.add_argument("--help", "-h", action="store_true")
     parser.add_argument("--cfg", "-c", choices=["job"])
+    parser.add_argument("--config-dir", "-cd")
     parser.add_argument("--multirun", "-m", action="store_true")
     parser.add_argument("--skip-measured", action="store_true")
     return parser

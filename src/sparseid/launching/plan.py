@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from sparseid.config import sweep
-from sparseid.config.choices import CONFIGS, choices, scales
+from sparseid.config.choices import choices, scales
 from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory
 from sparseid.config.schema import RunConfig
+from sparseid.config.search_path import CONFIGS, config_folders
 from sparseid.errors import InputError
 from sparseid.launching import kept
 from sparseid.launching.estimate import NOTHING_LEFT, Estimate, Estimator, costs_of_runs, read_costs
@@ -193,14 +194,15 @@ def plan_artefacts(
     -----
     An artefact without a preset, or whose preset cannot be composed, says so and stops nothing.
     """
-    presets, look = choices("experiment", configs), _Look(outputs, scale, count_measured)
+    folders = config_folders(configs, overrides)
+    presets, look = choices("experiment", folders), _Look(outputs, scale, count_measured)
 
     @cache
     def of_preset(name: str) -> tuple[tuple[PlannedRun, ...], str]:
         """Return the runs of a preset, and why there are none."""
         if name not in presets:
             return (), COMPUTED if name in ARTEFACTS and ARTEFACTS[name].computed else NO_PRESET
-        if scale not in scales(name, configs):
+        if scale not in scales(name, folders):
             return (), f"no preset at scale={scale}"
         try:
             cells = sweep.plan([f"experiment={name}", f"scale={scale}", f"outputs={outputs}", *overrides], configs)

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from sparseid.config.choices import CONFIGS
+from sparseid.config.search_path import CONFIGS
 from sparseid.errors import InputError
 from sparseid.launching.cell import DONE, FAILED, REFUSED
 from sparseid.launching.plan import COMPUTED, NO_PRESET, PlannedArtefact, PlannedRun, Workload, plan_artefacts, total

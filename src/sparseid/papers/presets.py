@@ -8,8 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sparseid.config.choices import CONFIGS, choices
+from sparseid.config.choices import choices
 from sparseid.config.gtex import GtexConfig
+from sparseid.config.search_path import CONFIGS, config_folders
 from sparseid.data.gtex.sources import placed_files
 from sparseid.data.places import data_folder, digest
 from sparseid.files import write_text
@@ -33,7 +34,7 @@ def preset_runs(experiment: str, scale: str, configs: Path = CONFIGS) -> frozens
     that it depends on has changed: the files of `configs`, the code and libraries that compose them, and the files that
     the user has placed or a preset names. Where it cannot be kept or read, the preset is composed.
     """
-    if experiment not in choices("experiment", configs):
+    if experiment not in choices("experiment", config_folders(configs)):
         return frozenset()
     kept = data_folder() / "cache" / "presets" / f"{experiment.replace('/', '-')}-{scale}.json"
     made_from = fingerprint(experiment, scale, _dependencies(configs))
@@ -114,7 +115,7 @@ def _state(name: str) -> str:
 def _dependencies(configs: Path) -> str:
     """Return the fingerprint of everything that any preset depends on."""
     placed = {name: digest(path) for name, path in placed_files(GtexConfig(source="atlas")).items()}
-    return fingerprint(of_files(configs), of_code(COMPOSED_BY, ("hydra-core", "omegaconf")), placed)
+    return fingerprint(of_files(*config_folders(configs)), of_code(COMPOSED_BY, ("hydra-core", "omegaconf")), placed)
 
 
 def _read(kept: Path, made_from: str) -> dict[str, list[int]] | None:

@@ -1,0 +1,106 @@
+"""Hydra's search path: the folders of YAML files, in the order in which Hydra looks through them.
+
+It is ours, those of extensions, ``--config-dir`` and ``hydra.searchpath``. Of a file that several folders have, the
+first one counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from sparseid.config.errors import ConfigError
+from sparseid.extensions import packages
+
+CONFIGS = Path(__file__).resolve().parents[3] / "configs"
+"""The project's own ``configs/`` folder."""
+
+KEY = "hydra.searchpath"
+
+
+def config_folders(configs: Path = CONFIGS, overrides: Sequence[str] = ()) -> tuple[Path, ...]:
+    """Return the folders in which YAML files are looked for.
+
+    Parameters
+    ----------
+    configs
+        The first one: ours, or a copy of it.
+    overrides
+        Those of the command line, which may set ``hydra.searchpath``.
+
+    Raises
+    ------
+    InputError
+        If a folder of ``hydra.searchpath`` does not exist or an extension cannot be used.
+    """
+    of_extensions = [extension.configs for extension in packages()[1:] if extension.configs.is_dir()]
+    return (configs, *of_extensions, *map(_folder, _searched(overrides)))
+
+
+def config_file(name: str, folders: Sequence[Path]) -> Path | None:
+    """Return the file that Hydra loads for a name such as ``experiment/digitcircle``, or None."""
+    return next((path for folder in folders if (path := folder / f"{name}.yaml").is_file()), None)
+
+
+def with_config_dir(overrides: Sequence[str], folder: str) -> list[str]:
+    """Return overrides with another folder in front of their ``hydra.searchpath``, as Hydra's ``--config-dir`` does.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such folder.
+    """
+    path = Path(folder).resolve()
+    if not path.is_dir():
+        raise ConfigError(f"{folder} is not a folder", source=f"command line: --config-dir {folder}")
+    quoted = [repr(element) for element in (f"file://{path}", *_searched(overrides))]
+    return [f"{KEY}=[{','.join(quoted)}]", *(text for text in overrides if not _sets_search_path(text))]
+
+
+def _sets_search_path(override: str) -> bool:
+    return override.lstrip("+").partition("=")[0] == KEY
+
+
+def _searched(overrides: Sequence[str]) -> list[str]:
+    """Return the elements of the first ``hydra.searchpath``, which is the one that Hydra reads."""
+    text = next(filter(_sets_search_path, overrides), None)
+    if text is None:
+        return []
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import OverrideParseException
+
+    try:
+        value = OverridesParser.create().parse_override(text).value()
+    except OverrideParseException:
+        value = None
+    if not isinstance(value, list) or not all(isinstance(element, str) for element in value):
+        raise ConfigError(
+            f"{KEY} must be a list of folders and packages",
+            source=f"command line: {text}",
+            hint=f"for example '{KEY}=[file:///home/me/presets,pkg://my_package.configs]'",
+        )
+    return value
+
+
+def _folder(element: str) -> Path:
+    """Return the folder of an element of the search path: a path, ``file://`` and a path, or ``pkg://`` and a package.
+
+    Raises
+    ------
+    ConfigError
+        If there is none.
+    """
+    scheme, _, rest = element.rpartition("://")
+    problem = "is not a folder"
+    if scheme in ("", "file") and Path(rest).is_dir():
+        return Path(rest).resolve()
+    if scheme == "pkg":
+        problem = "is not a package with an __init__.py"  # without one Hydra does not take it for a package
+        try:
+            spec = find_spec(rest.replace("/", ".").rstrip("."))
+        except (ImportError, ValueError) as error:
+            spec, problem = None, f"cannot be imported: {error}"
+        if spec is not None and spec.origin and spec.submodule_search_locations:
+            return Path(spec.submodule_search_locations[0])
+    raise ConfigError(f"{element} {problem}", source=f"command line: {KEY}")
