@@ -1,11 +1,13 @@
 """Where extensions are looked for."""
 
+import os
 import sys
+from importlib.metadata import EntryPoint
 
 import pytest
 
 from sparseid.errors import InputError
-from sparseid.extensions import packages
+from sparseid.extensions import Extension, load, packages, parts
 
 
 @pytest.fixture(autouse=True)
@@ -48,11 +50,54 @@ def test_an_installed_package_is_found_by_its_entry_point(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    ("value", "message"), [("/no/such/folder", "which is not a folder"), ("{broken}", "cannot be imported: no luck")]
+    ("value", "message"),
+    [("/no/such/folder", "which is not a folder"), ("{broken}", "RuntimeError: no luck\\n  from: .*__init__.py:1")],
 )
 def test_what_cannot_be_used_is_named(tmp_path, monkeypatch, value, message):
     broken = _package(tmp_path, "broken_extension")
     (broken / "__init__.py").write_text("raise RuntimeError('no luck')")
     monkeypatch.setenv("SPARSEID_EXTENSIONS", value.format(broken=broken))
     with pytest.raises(InputError, match=message):
+        packages()
+
+
+def test_parts_of_all_packages_have_names_of_their_own(tmp_path, monkeypatch):
+    folders = _package(tmp_path, "with_sounds"), _package(tmp_path, "with_more_sounds")
+    monkeypatch.setenv("SPARSEID_EXTENSIONS", str(folders[0]))
+    found = parts("data", "settings.py")
+    assert (found["zeisel"], found["sounds"]) == ("sparseid.data.zeisel", "with_sounds.data.sounds")
+    packages.cache_clear()
+    monkeypatch.setenv("SPARSEID_EXTENSIONS", os.pathsep.join(map(str, folders)))
+    with pytest.raises(
+        InputError, match=r"two of data are called sounds: with_sounds\S* and with_more_sounds(.|\n)*rename"
+    ):
+        parts("data", "settings.py")
+
+
+def test_a_module_that_cannot_be_imported_is_named_with_its_line(tmp_path, monkeypatch):
+    folder = _package(tmp_path, "with_an_error")
+    (folder / "data/sounds/settings.py").write_text("\nimport no_such_module_of_sounds\n")
+    monkeypatch.setenv("SPARSEID_EXTENSIONS", str(folder))
+    with pytest.raises(
+        InputError, match=r"No module (.|\n)*settings.py:2\n.*without the extension with_an_error \(SPA"
+    ):
+        load("with_an_error.data.sounds.settings")
+    with pytest.raises(ModuleNotFoundError):
+        load("sparseid.no_such_module")
+
+
+def test_two_extensions_of_one_name_are_refused(tmp_path, monkeypatch):
+    folders = [_package(tmp_path / name, "with_twins") for name in ("a", "b")]
+    monkeypatch.setenv("SPARSEID_EXTENSIONS", str(folders[0]))
+    monkeypatch.setattr(
+        "sparseid.extensions._installed", lambda: iter([Extension("with_twins", folders[1], folders[1])])
+    )
+    with pytest.raises(InputError, match=r"two extensions are called with_twins.*\n  rename one of them"):
+        packages()
+
+
+def test_an_entry_point_that_is_a_module_is_refused(monkeypatch):
+    point = EntryPoint("files", "tempfile", "sparseid.extensions")
+    monkeypatch.setattr("sparseid.extensions.entry_points", lambda group: [point])
+    with pytest.raises(InputError, match=r"tempfile .entry point files .* is a module: name a package"):
         packages()

@@ -9,19 +9,22 @@ An extension is a Python package with the layout of this one. Each of its folder
         configs/                     YAML of the groups data, method and experiment
 
 It is found by an entry point of the group ``sparseid.extensions`` or by the environment variable
-``SPARSEID_EXTENSIONS``, a list of such folders.
+``SPARSEID_EXTENSIONS``, a list of such folders. Every command imports its ``__init__.py`` and its settings: what takes
+long to import (torch) belongs into other modules.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import ModuleType
 
 from sparseid.errors import InputError
 
@@ -44,11 +47,14 @@ class Extension:
         Folder of the package.
     configs
         Folder of its YAML files; it need not exist.
+    source
+        Where it was found, for messages: ``SPARSEID_EXTENSIONS=...`` or its entry point.
     """
 
     package: str
     folder: Path
     configs: Path
+    source: str = ""
 
     def parts(self, kind: str, file: str) -> dict[str, str]:
         """Return the parts of a kind, without importing any.
@@ -81,13 +87,50 @@ def packages() -> tuple[Extension, ...]:
     here = Path(__file__).parent
     found = {"sparseid": Extension("sparseid", here, here.parents[1] / "configs")}
     for extension in (*_installed(), *_named()):
-        if extension.package in found and extension != found[extension.package]:
+        other = found.setdefault(extension.package, extension)
+        if other.folder != extension.folder:
             raise InputError(
-                f"two extensions are called {extension.package}: {found[extension.package].folder} and "
-                f"{extension.folder}. Rename one of them"
+                f"two extensions are called {extension.package}: {other.folder} and {extension.folder}\n"
+                "  rename one of them"
             )
-        found[extension.package] = extension
     return tuple(found.values())
+
+
+def parts(kind: str, file: str) -> dict[str, str]:
+    """Return the parts of a kind of all packages, without importing any: name -> importable package.
+
+    Parameters
+    ----------
+    kind, file
+        As of :meth:`Extension.parts`.
+
+    Raises
+    ------
+    InputError
+        If two packages have a part of the same name.
+    """
+    found: dict[str, str] = {}
+    for extension in packages():
+        for name, package in extension.parts(kind, file).items():
+            if other := found.get(name):
+                raise InputError(
+                    f"two of {kind} are called {name}: {other} and {package} ({extension.source})\n"
+                    "  rename the folder of one of them"
+                )
+            found[name] = package
+    return found
+
+
+def load(module: str) -> ModuleType:
+    """Import a module of this package or of an extension.
+
+    Raises
+    ------
+    InputError
+        If a module of an extension cannot be imported; errors in ours are bugs and are raised as they are.
+    """
+    extension = next((entry for entry in packages() if entry.package == module.partition(".")[0]), None)
+    return import_module(module) if extension is None else _import(module, extension.package, extension.source)
 
 
 def _installed() -> Iterator[Extension]:
@@ -99,7 +142,7 @@ def _named() -> Iterator[Extension]:
     for text in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
         folder = Path(text).resolve()
         if not folder.is_dir():
-            raise InputError(f"{VARIABLE} names {text}, which is not a folder")
+            raise InputError(f"{VARIABLE} names {text}, which is not a folder: correct the path or leave it out")
         parent = str(folder.parent)
         if parent not in sys.path:
             sys.path.append(parent)
@@ -107,9 +150,24 @@ def _named() -> Iterator[Extension]:
 
 
 def _extension(package: str, source: str) -> Extension:
-    try:
-        module = import_module(package)
-    except Exception as error:
-        raise InputError(f"the extension {package} ({source}) cannot be imported: {error}") from error
+    module = _import(package, package, source)
+    if not hasattr(module, "__path__"):
+        raise InputError(
+            f"the extension {package} ({source}) is a module: name a package, a folder with an __init__.py"
+        )
     folder = Path(next(iter(module.__path__)))
-    return Extension(package, folder, folder / "configs")
+    return Extension(package, folder, folder / "configs", source)
+
+
+def _import(module: str, package: str, source: str) -> ModuleType:
+    try:
+        return import_module(module)
+    except Exception as error:
+        if not source:
+            raise
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
+        place = f"{frames[-1].filename}:{frames[-1].lineno}"
+        raise InputError(
+            f"{module} cannot be imported: {type(error).__name__}: {error}\n  from: {place}\n"
+            f"  correct it, or do without the extension {package} ({source})"
+        ) from error
