@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from sparseid.data.batch import MotifBatch
-from sparseid.data.single_motifs import SingleMotifTest
+from sparseid.data.motifs import SingleMotifTest
 from sparseid.methods.sparling.binned import BinnedLabels, active_values
 from sparseid.methods.sparling.evaluation import DecodedLabels
 from sparseid.methods.sparling.single_motifs import single_motif_errors, strongest
