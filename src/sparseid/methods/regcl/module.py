@@ -23,9 +23,8 @@ from sparseid.methods.regcl.evaluation import (
 )
 from sparseid.methods.regcl.gate import gate_remarks
 from sparseid.methods.regcl.losses import info_nce, mean_squared_error
-from sparseid.methods.regcl.penalty import exact_penalty, penalty_terms, projected_penalty, unit_directions
-from sparseid.methods.regcl.schedule import LinearRamp
-from sparseid.stacking.groups import losses_in_groups, member_groups
+from sparseid.methods.regcl.penalty import LinearRamp, exact_penalty, penalty_terms, projected_penalty, unit_directions
+from sparseid.stacking.chunking import losses_in_groups, member_groups
 from sparseid.stacking.members import generators, sum_of_members
 
 if TYPE_CHECKING:
