@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from sparseid.config.sparse_vae import SparseVAEConfig, SpikeAndSlabConfig
 from sparseid.methods.sparse_vae.losses import multinomial_error, standard_divergence
 from sparseid.methods.sparse_vae.model import Given, SparseVAE
-from sparseid.methods.sparse_vae.networks import StepNoise
+from sparseid.methods.sparse_vae.networks import RestartNoise
 from sparseid.methods.sparse_vae.spike_and_slab import selector_penalty
 from sparseid.stacking.batches import StackedBatches
 from sparseid.stacking.members import generators
@@ -88,7 +88,7 @@ def epochs() -> dict[str, Callable[[], object]]:
     """Return ours and the loop's epoch of training, after a check that they begin with the same loss and gradients."""
     data, ours = counts(), model()
     loop = Loop(ours)
-    batches, noise = StackedBatches([0], SAMPLES, BATCH, drop_last=False), StepNoise([0], 1, BATCH, LATENTS)
+    batches, noise = StackedBatches([0], SAMPLES, BATCH, drop_last=False), RestartNoise([0], 1, BATCH, LATENTS)
     networks = [parameter for name, parameter in loop.named_parameters() if name != "selector"]
     work: dict[str, tuple[SparseVAE | Loop, list[torch.optim.Adam]]] = {
         "ours": (ours, [torch.optim.Adam(ours.trained(), lr=LR, fused=True)]),

@@ -88,7 +88,7 @@ def test_a_method_gets_the_parts_it_asks_for_of_the_same_samples(made):
 
 
 def test_a_batch_is_a_function_of_seed_and_number(made, monkeypatch):
-    monkeypatch.setattr("sparseid.data.contrastive.DRAWN_AT_ONCE", 64)  # four batches
+    monkeypatch.setattr("sparseid.stacking.noise.DRAWN_AT_ONCE", 64)  # four batches
     together, alone = made(5, 3), made(3)
     there = {number: together.training_batch(number) for number in range(10)}
     assert not torch.equal(there[0].inputs, there[1].inputs)

@@ -21,8 +21,10 @@ import torch
 from torch import nn
 
 from sparseid.config.schema import LoggerConfig, RunConfig, TrainerConfig
+from sparseid.data.module import DataModule
 from sparseid.data.stream import BatchStream
 from sparseid.measurements import Evaluation, Measurement
+from sparseid.methods.module import ExperimentModule
 from sparseid.streams import FIXED, Streams
 from sparseid.training import build
 from sparseid.training.checkpoints import load
@@ -72,11 +74,10 @@ def toy_config(outputs: Path, **changes) -> RunConfig:
     )
 
 
-class ToyData(pl.LightningDataModule):
+class ToyData(DataModule):
     def __init__(self, seed: int):
         super().__init__()
         self.streams = Streams(seed)
-        self.test_items = 0
         self.drawn: list[int] = []
 
     def sample(self, index: int):
@@ -119,7 +120,7 @@ class Schedule(pl.Callback):
         self.cuts = state_dict["cuts"]
 
 
-class ToyModule(pl.LightningModule):
+class ToyModule(ExperimentModule):
     def __init__(self, toy: ToyConfig):
         super().__init__()
         self.toy = toy
@@ -128,10 +129,7 @@ class ToyModule(pl.LightningModule):
         self.register_buffer("scale", torch.ones(()))
         self.register_buffer("after_batch", torch.zeros(()))
         self.schedule = Schedule()
-        self.measurements: list[Measurement] = []
-        self.arrays: dict[str, np.ndarray] = {}
         self.calls = 0
-        self.milestone: str | None = None
         self.progress_note = "toy note"
 
     def called(self, hook: str) -> None:
@@ -187,7 +185,8 @@ class ToyModule(pl.LightningModule):
         return [Evaluation({"cut": path.stem}, path, 6) for path in kept] + [last]
 
     def on_test_start(self):
-        self.measurements, self.arrays, self.errors, self.items = [], {}, [], 0
+        super().on_test_start()
+        self.errors, self.items = [], 0
 
     def on_validation_end(self):
         self.called("on_validation_end")

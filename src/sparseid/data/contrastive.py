@@ -5,19 +5,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pytorch_lightning import LightningDataModule
 from torch import Tensor
 
 from sparseid.data.batch import ContrastiveBatch, SeriesBatch
+from sparseid.data.module import StackedData
 from sparseid.data.neighbours import positive_tables
-from sparseid.data.stream import BatchStream
+from sparseid.data.stream import BatchStream, Chunks
 from sparseid.data.time_series import Factors, split_sizes
 from sparseid.stacking.batches import take
+from sparseid.stacking.noise import StepDraws
 from sparseid.streams import Streams
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ CHUNK = 2048
 """Samples of a member in a batch of the fixed sets."""
 VALIDATIONS = 10
 """Times that a run is validated."""
-DRAWN_AT_ONCE = 2**16
-"""Samples of a member that are drawn at a time, for many batches: no step waits for a generator."""
 
 
 @dataclass(frozen=True)
@@ -58,32 +57,15 @@ class Series:
         latents = None if self.latents is None else self.latents[:, samples]
         return SeriesBatch(self.inputs[:, samples], self.labels[:, samples], latents)
 
-    def chunks(self, samples: int | None = None, size: int = CHUNK) -> Chunks:
+    def chunks(self, samples: int | None = None, size: int = CHUNK) -> Chunks[SeriesBatch]:
         """Return the first samples of all members in order, `size` of each at a time; all of them for None."""
-        return Chunks(self, len(self) if samples is None else min(samples, len(self)), size)
+        return Chunks(self.part, len(self) if samples is None else min(samples, len(self)), size)
 
     def cut(self, samples: slice, device: torch.device) -> Series:
         """Return some of the time steps, contiguous and on a device."""
         inputs, labels, latents = self.part(samples)
         known = None if latents is None else latents.contiguous().to(device)
         return Series(inputs.contiguous().to(device), labels.contiguous().to(device), known)
-
-
-@dataclass(frozen=True)
-class Chunks:
-    """The first `samples` of a series, `size` of each member at a time."""
-
-    series: Series
-    samples: int
-    size: int
-
-    def __len__(self) -> int:
-        """Return the number of batches."""
-        return -(-self.samples // self.size)
-
-    def __iter__(self) -> Iterator[SeriesBatch]:
-        for start in range(0, self.samples, self.size):
-            yield self.series.part(slice(start, min(start + self.size, self.samples)))
 
 
 class Drawn(NamedTuple):
@@ -102,7 +84,7 @@ class Drawn(NamedTuple):
     columns: Tensor
 
 
-class Draws:
+class Draws(StepDraws):
     """The samples of every training batch, per member; batch i is a function of (seed, i).
 
     Parameters
@@ -120,35 +102,25 @@ class Draws:
     def __init__(
         self, seeds: Sequence[int], bounds: tuple[int, int, int], batch_size: int, device: torch.device
     ) -> None:
-        self.seeds, self.bounds, self.batch_size, self.device = list(seeds), bounds, batch_size, device
-        self._length = max(1, DRAWN_AT_ONCE // batch_size)
-        self._block = -1
-        self._drawn: list[Tensor] = []
+        def draw_block(block: int, batches: int) -> Iterator[Tensor]:
+            for name, bound in zip(Drawn._fields, bounds, strict=True):
+                generators = [Streams(seed).numpy(f"batches/{name}", block) for seed in seeds]
+                drawn = [g.integers(bound, size=(batches, batch_size), dtype=np.int32) for g in generators]
+                yield torch.from_numpy(np.stack(drawn)).long()
+
+        super().__init__(draw_block, batch_size)
+        self.device = device
 
     def __getitem__(self, number: int) -> Drawn:
         """Return the samples of batch `number`."""
-        block, place = divmod(number, self._length)
-        if block != self._block:
-            self._drawn = [
-                self._draw(name, bound, block) for name, bound in zip(Drawn._fields, self.bounds, strict=True)
-            ]
-            self._block = block
-        return Drawn(*(drawn[:, place] for drawn in self._drawn))
-
-    def _draw(self, name: str, bound: int, block: int) -> Tensor:
-        """Return (members, batches of a block, batch) numbers below `bound`."""
-        size = (self._length, self.batch_size)
-        drawn = [
-            Streams(s).numpy(f"batches/{name}", block).integers(bound, size=size, dtype=np.int32) for s in self.seeds
-        ]
-        return torch.from_numpy(np.stack(drawn)).to(self.device).long()
+        return Drawn(*self.at(number, self.device))
 
 
 POSITIVES = ("time", "labels")
 """What a method can ask for: the sample some steps later, and one whose label is related; in this order in a batch."""
 
 
-class ContrastiveData(LightningDataModule):
+class ContrastiveData(StackedData):
     """A time series for each member of a stack: the beginning trains, the end is held out.
 
     The end of a series shares no step with its beginning: samples held out here and there would lie beside training
@@ -207,10 +179,10 @@ class ContrastiveData(LightningDataModule):
         attribution_samples: int,
         sampling: SamplingConfig,
     ) -> None:
-        super().__init__()
-        self.seeds, self.batch_size, self.sampling = list(seeds), batch_size, sampling
+        self.train_items, test_items = split_sizes(samples, held_out)
+        super().__init__(seeds, batch_size, test_items)
+        self.sampling = sampling
         self.positives: tuple[str, ...] = ()
-        self.train_items, self.test_items = split_sizes(samples, held_out)
         self.attribution_samples = min(attribution_samples, self.train_items)
         self._draws: Draws | None = None
         self._table: Tensor | None = None
@@ -225,7 +197,7 @@ class ContrastiveData(LightningDataModule):
 
     def setup(self, stage: str | None = None) -> None:
         """Make the series and move them to the device, once; for training also what batches are drawn from."""
-        device = torch.device("cpu") if self.trainer is None else self.trainer.strategy.root_device
+        device = self.device
         if not hasattr(self, "train"):
             series = self.make()
             parts = slice(0, self.train_items), slice(self.train_items, None)
@@ -277,14 +249,10 @@ class ContrastiveData(LightningDataModule):
         trainer = self.trainer
         return BatchStream(self.training_batch, lambda: trainer.global_step, -(-trainer.max_steps // VALIDATIONS))
 
-    def val_dataloader(self) -> Chunks:
+    def val_dataloader(self) -> Chunks[SeriesBatch]:
         """Return the held-out samples."""
         return self.held_out.chunks()
 
-    def test_dataloader(self) -> Chunks:
+    def test_dataloader(self) -> Chunks[SeriesBatch]:
         """Return the first `test_items` held-out samples."""
         return self.held_out.chunks(self.test_items)
-
-    def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:
-        """Leave the batch where it is: on the device."""
-        return batch

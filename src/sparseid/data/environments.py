@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import torch
-from pytorch_lightning import LightningDataModule
 from torch import Tensor
 
 from sparseid.data.batch import EnvironmentBatch
-from sparseid.data.stream import BatchStream
+from sparseid.data.module import StackedData
+from sparseid.data.stream import BatchStream, Chunks
 from sparseid.data.trees import Tree
 from sparseid.stacking.batches import StackedBatches, take
 
@@ -50,9 +48,15 @@ class EnvironmentSplit:
         environments = self.environments.index_select(0, indices.flatten()).view(indices.shape)
         return EnvironmentBatch(take(self.inputs, indices), take(self.labels, indices), environments)
 
-    def chunks(self, samples: int | None = None, size: int = CHUNK) -> Chunks:
+    def part(self, samples: slice) -> EnvironmentBatch:
+        """Return consecutive samples of all members, with their latents."""
+        environments = self.environments[samples].expand(len(self.labels), -1)
+        latents = None if self.latents is None else self.latents[:, samples]
+        return EnvironmentBatch(self.inputs[:, samples], self.labels[:, samples], environments, latents)
+
+    def chunks(self, samples: int | None = None, size: int = CHUNK) -> Chunks[EnvironmentBatch]:
         """Return the first samples of all members in order, `size` of each at a time; all of them for None."""
-        return Chunks(self, len(self) if samples is None else min(samples, len(self)), size)
+        return Chunks(self.part, len(self) if samples is None else min(samples, len(self)), size)
 
     def to(self, device: torch.device | str) -> EnvironmentSplit:
         """Return it on a device."""
@@ -61,28 +65,7 @@ class EnvironmentSplit:
         return EnvironmentSplit(*tensors, latents)
 
 
-@dataclass(frozen=True)
-class Chunks:
-    """The first `samples` of a split, `size` of each member at a time."""
-
-    split: EnvironmentSplit
-    samples: int
-    size: int
-
-    def __len__(self) -> int:
-        """Return the number of batches."""
-        return -(-self.samples // self.size)
-
-    def __iter__(self) -> Iterator[EnvironmentBatch]:
-        split = self.split
-        for start in range(0, self.samples, self.size):
-            part = slice(start, min(start + self.size, self.samples))
-            environments = split.environments[part].expand(len(split.labels), -1)
-            latents = None if split.latents is None else split.latents[:, part]
-            yield EnvironmentBatch(split.inputs[:, part], split.labels[:, part], environments, latents)
-
-
-class EnvironmentData(LightningDataModule):
+class EnvironmentData(StackedData):
     """Data of several environments on a tree, for a stack.
 
     Parameters
@@ -110,16 +93,13 @@ class EnvironmentData(LightningDataModule):
     """Name of the environment that is tested on and not trained on, if there is one."""
     domain: str = ""
     """Row key ``domain`` of data that only seem to be the paper's; empty where the configuration tells."""
-    note: str = ""
-    """What a table made from these data must say; empty where they are the paper's."""
     train: EnvironmentSplit
     validation: EnvironmentSplit
     test: EnvironmentSplit
 
     def __init__(self, tree: Tree, seeds: list[int], batch_size: int, test_items: int) -> None:
-        super().__init__()
-        self.tree, self.seeds, self.batch_size = tree, list(seeds), batch_size
-        self.test_items = test_items
+        super().__init__(seeds, batch_size, test_items)
+        self.tree = tree
         self._batches: StackedBatches | None = None
 
     @abstractmethod
@@ -130,9 +110,8 @@ class EnvironmentData(LightningDataModule):
         """Make the data and move them to the device, once."""
         if self._batches is not None:
             return
-        device = torch.device("cpu") if self.trainer is None else self.trainer.strategy.root_device
-        self.train, self.validation, self.test = (split.to(device) for split in self.make())
-        self._batches = StackedBatches(self.seeds, len(self.train), self.batch_size, device)
+        self.train, self.validation, self.test = (split.to(self.device) for split in self.make())
+        self._batches = StackedBatches(self.seeds, len(self.train), self.batch_size, self.device)
 
     def train_dataloader(self) -> BatchStream[EnvironmentBatch]:
         """Return the training batches of an epoch, from the trainer's next step on."""
@@ -141,11 +120,11 @@ class EnvironmentData(LightningDataModule):
         trainer, batches = self.trainer, self._batches
         return BatchStream(self.training_batch, lambda: trainer.global_step, len(batches))
 
-    def val_dataloader(self) -> Chunks:
+    def val_dataloader(self) -> Chunks[EnvironmentBatch]:
         """Return the validation samples."""
         return self.validation.chunks()
 
-    def test_dataloader(self) -> Chunks:
+    def test_dataloader(self) -> Chunks[EnvironmentBatch]:
         """Return the first `test_items` test samples."""
         return self.test.chunks(self.test_items)
 
@@ -153,7 +132,3 @@ class EnvironmentData(LightningDataModule):
         """Return training batch `number`: a function of the members' seeds and the number."""
         assert self._batches is not None
         return self.train.batch(self._batches.indices(number))
-
-    def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:
-        """Leave the batch where it is: on the device."""
-        return batch

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pytorch_lightning import LightningDataModule
 from torch import Tensor
 
 from sparseid.data.batch import FeatureBatch
-from sparseid.data.stream import BatchStream
+from sparseid.data.module import StackedData
+from sparseid.data.stream import BatchStream, Chunks
 from sparseid.stacking.batches import StackedBatches, take
 
 CHUNK = 512
@@ -64,24 +64,7 @@ class Matrices:
     truth: FeatureTruth | None = None
 
 
-@dataclass(frozen=True)
-class Chunks:
-    """The first `samples` of a matrix in order, `size` of each member at a time."""
-
-    matrix: Tensor
-    samples: int
-    size: int
-
-    def __len__(self) -> int:
-        """Return the number of batches."""
-        return -(-self.samples // self.size)
-
-    def __iter__(self) -> Iterator[FeatureBatch]:
-        for start in range(0, self.samples, self.size):
-            yield FeatureBatch(self.matrix[:, start : min(start + self.size, self.samples)])
-
-
-class FeatureData(LightningDataModule):
+class FeatureData(StackedData):
     """A data matrix for each member of a stack, or one that they share.
 
     An epoch is a permutation of a member's training samples; its last batch is smaller where they do not divide
@@ -114,10 +97,6 @@ class FeatureData(LightningDataModule):
     gene_sets
         Name -> features in upper case, of which it is counted how many sets some factor is about; None where none are
         given.
-    note
-        What a table made from these data must say; empty where they are the paper's.
-    remarks
-        What the run's log must say about what was read.
     """
 
     likelihood: ClassVar[Literal["gaussian", "multinomial"]]
@@ -132,17 +111,13 @@ class FeatureData(LightningDataModule):
     feature_kinds: list[str] | None = None
     labels: NDArray[np.str_] | None = None
     gene_sets: dict[str, frozenset[str]] | None = None
-    note: str = ""
-    remarks: list[str]
     train: Tensor
     test: Tensor
     truth: FeatureTruth | None
     column_sd: Tensor
 
     def __init__(self, seeds: Sequence[int], batch_size: int, test_items: int) -> None:
-        super().__init__()
-        self.seeds, self.batch_size, self.test_items = list(seeds), batch_size, test_items
-        self.remarks = []
+        super().__init__(seeds, batch_size, test_items)
         self._batches: StackedBatches | None = None
 
     @abstractmethod
@@ -153,7 +128,7 @@ class FeatureData(LightningDataModule):
         """Make the data and move them to the device, once."""
         if self._batches is not None:
             return
-        device = torch.device("cpu") if self.trainer is None else self.trainer.strategy.root_device
+        device = self.device
         made = self.make()
         self.column_sd = self._each(_column_sd(made), device)
         self.train = self._each(made.train, device)
@@ -182,13 +157,10 @@ class FeatureData(LightningDataModule):
         trainer = self.trainer
         return BatchStream(self.training_batch, lambda: trainer.global_step, max(1, -(-trainer.max_steps // PERIODS)))
 
-    def test_dataloader(self) -> Chunks:
+    def test_dataloader(self) -> Chunks[FeatureBatch]:
         """Return the first `test_items` test samples."""
-        return Chunks(self.test, min(self.test_items, self.test.shape[1]), CHUNK)
-
-    def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:
-        """Leave the batch where it is: on the device."""
-        return batch
+        items = min(self.test_items, self.test.shape[1])
+        return Chunks(lambda samples: FeatureBatch(self.test[:, samples]), items, CHUNK)
 
 
 def rows(matrix: Tensor, indices: Tensor) -> Tensor:

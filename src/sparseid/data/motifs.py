@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
-from pytorch_lightning import LightningDataModule
 
 from sparseid.data.batch import MotifBatch
-from sparseid.data.single_motifs import SingleMotifTest
-from sparseid.data.stream import BatchStream
+from sparseid.data.module import DataModule
+from sparseid.data.stream import BatchStream, Chunks
+from sparseid.measurements import Key
 from sparseid.streams import FIXED, Streams
 
 if TYPE_CHECKING:
@@ -22,7 +22,25 @@ Draw = Callable[[int, np.random.Generator], MotifBatch]
 """Draws a batch of so many items."""
 
 
-class MotifData(LightningDataModule):
+class SingleMotifTest(NamedTuple):
+    """One row of the comparison of Sparling with a classifier of single motifs (Sparling, Table 2).
+
+    Attributes
+    ----------
+    keys
+        Row keys that tell it from the others of the data set.
+    set_name
+        The set of single motifs, for the data module's ``single_motif_set``.
+    without
+        Motif kinds that are left out, with the channels that stand for them.
+    """
+
+    keys: dict[str, Key]
+    set_name: str
+    without: tuple[int, ...] = ()
+
+
+class MotifData(DataModule):
     """Batches of items that hold motifs.
 
     Training item i is a function of (seed, i), and batch j holds the items from j x batch size on. The validation and
@@ -73,7 +91,6 @@ class MotifData(LightningDataModule):
         self.batches_per_check = batches_per_check
         self.check_items = check_items
         self.block, self.chunk = block, chunk
-        self.test_items = 0
         self.single_motifs = False
         self._blocks: dict[int, MotifBatch] = {}
 
@@ -105,24 +122,37 @@ class MotifData(LightningDataModule):
         """Return the training stream, from the trainer's next step on."""
         return BatchStream(self.training_batch, lambda: self._trainer().global_step, self.batches_per_check)
 
-    def val_dataloader(self) -> FixedSet:
+    def val_dataloader(self) -> Chunks[MotifBatch]:
         """Return the first `check_items` validation items."""
         chosen = self.single_motif_set if self.single_motifs else self.fixed_set
         return chosen("validation", self.check_items)
 
-    def test_dataloader(self) -> FixedSet:
+    def test_dataloader(self) -> Chunks[MotifBatch]:
         """Return the first `test_items` test items; the run sets `test_items` before each evaluation."""
         return self.fixed_set("test", self.test_items)
 
-    def fixed_set(self, name: str, items: int) -> FixedSet:
+    def fixed_set(self, name: str, items: int) -> Chunks[MotifBatch]:
         """Return the first items of a set that is the same for every seed; all but validation are as tests are."""
         draw = self.draw if name == "validation" else self.draw_test
-        return FixedSet(drawn(draw, f"{self.name}/{name}", self.chunk), items, self.chunk)
+        return self._first(items, draw, f"{self.name}/{name}")
 
-    def single_motif_set(self, name: str, items: int) -> FixedSet:
+    def single_motif_set(self, name: str, items: int) -> Chunks[MotifBatch]:
         """Return the first items of a set of single motifs (`draw_single`) that is the same for every seed."""
         draw = partial(self.draw_single, name)
-        return FixedSet(drawn(draw, f"{self.name}/single/{name}", self.chunk), items, self.chunk)
+        return self._first(items, draw, f"{self.name}/single/{name}")
+
+    def _first(self, items: int, draw: Draw, stream: str) -> Chunks[MotifBatch]:
+        """Return the first items of a set, drawn each time it is read: faster than keeping 10,000 images in memory.
+
+        Whole chunks are drawn, each from its own number of the random stream.
+        """
+
+        def part(positions: slice) -> MotifBatch:
+            batch = draw(self.chunk, FIXED.numpy(stream, positions.start // self.chunk))
+            wanted = positions.stop - positions.start
+            return batch if wanted == self.chunk else select(batch, np.arange(wanted))
+
+        return Chunks(part, items, self.chunk)
 
     def training_batch(self, index: int) -> MotifBatch:
         """Return training batch `index`; under several processes, this process's share of it."""
@@ -150,43 +180,6 @@ class MotifData(LightningDataModule):
     def _trainer(self):  # type: ignore[no-untyped-def]
         assert self.trainer is not None, "train_dataloader needs a trainer"
         return self.trainer
-
-
-class FixedSet:
-    """The first `items` items of a seedless set, made chunk by chunk each time it is read.
-
-    Making is faster than keeping 10,000 images of 100 x 100 pixels in memory.
-
-    Parameters
-    ----------
-    first_of_chunk
-        Returns the first so many items of the chunk of a number: the arguments are number and items.
-    items
-        Of the whole set.
-    chunk
-        Items per batch.
-    """
-
-    def __init__(self, first_of_chunk: Callable[[int, int], MotifBatch], items: int, chunk: int) -> None:
-        self.first_of_chunk, self.items, self.chunk = first_of_chunk, items, chunk
-
-    def __len__(self) -> int:
-        """Return the number of batches."""
-        return -(-self.items // self.chunk)
-
-    def __iter__(self) -> Iterator[MotifBatch]:
-        for number in range(len(self)):
-            yield self.first_of_chunk(number, min(self.chunk, self.items - number * self.chunk))
-
-
-def drawn(draw: Draw, name: str, chunk: int) -> Callable[[int, int], MotifBatch]:
-    """Return what a `FixedSet` asks for where whole chunks are drawn, each from its own random stream of a name."""
-
-    def first_of_chunk(number: int, items: int) -> MotifBatch:
-        batch = draw(chunk, FIXED.numpy(name, number))
-        return batch if items == chunk else select(batch, np.arange(items))
-
-    return first_of_chunk
 
 
 def checks(cfg: RunConfig) -> tuple[int, int, int, int]:

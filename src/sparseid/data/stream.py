@@ -1,4 +1,4 @@
-"""An endless training set that knows its batches by number."""
+"""Batches by number: an endless training set, and the items of a fixed set in order."""
 
 from __future__ import annotations
 
@@ -50,3 +50,33 @@ class BatchStream(Generic[Batch]):
         first = self.start()
         for index in range(first, first + self.length - first % self.length):
             yield self.sample(index)
+
+
+class Chunks(Generic[Batch]):
+    """Iterable over the first items of a fixed set in order.
+
+    Parameters
+    ----------
+    part
+        Returns the items of a slice as a batch.
+    items
+        Items to go through (of a stack: of each member).
+    size
+        Items of a batch; the last may have fewer.
+
+    Examples
+    --------
+    >>> list(Chunks("sparsity".__getitem__, items=7, size=3))
+    ['spa', 'rsi', 't']
+    """
+
+    def __init__(self, part: Callable[[slice], Batch], items: int, size: int) -> None:
+        self.part, self.items, self.size = part, items, size
+
+    def __len__(self) -> int:
+        """Return the number of batches."""
+        return -(-self.items // self.size)
+
+    def __iter__(self) -> Iterator[Batch]:
+        for start in range(0, self.items, self.size):
+            yield self.part(slice(start, min(start + self.size, self.items)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -19,6 +20,31 @@ Draw = Callable[..., Tensor]
 def random_signs(shape: Sequence[int], generator: torch.Generator) -> Tensor:
     """Return a tensor of -1 and +1 with equal probability."""
     return torch.randint(0, 2, shape, generator=generator) * 2.0 - 1.0
+
+
+class StepDraws:
+    """Random tensors for every training step, drawn for a block of steps at a time.
+
+    Parameters
+    ----------
+    draw
+        ``draw(block, steps)`` returns the tensors (members, steps, ...) of a block of steps, by the block's number.
+    numbers
+        Numbers of a member in one tensor of one step, by which the length of a block is chosen.
+    """
+
+    def __init__(self, draw: Callable[[int, int], Iterable[Tensor]], numbers: int) -> None:
+        self._draw_block, self._steps = draw, max(1, DRAWN_AT_ONCE // numbers)
+        self._block = -1
+        self._drawn: tuple[Tensor, ...] = ()
+
+    def at(self, step: int, device: torch.device) -> tuple[Tensor, ...]:
+        """Return the tensors (members, ...) of a step; those of its block are moved to the device at once."""
+        block, place = divmod(step, self._steps)
+        if block != self._block:
+            self._drawn = tuple(tensor.to(device) for tensor in self._draw_block(block, self._steps))
+            self._block = block
+        return tuple(tensor[:, place] for tensor in self._drawn)
 
 
 class StepNoise:
@@ -44,16 +70,12 @@ class StepNoise:
     """
 
     def __init__(self, seeds: Sequence[int], name: str, shape: tuple[int, ...], draw: Draw = torch.randn) -> None:
-        self.seeds, self.name, self.shape, self.draw = list(seeds), name, shape, draw
-        self._length = max(1, DRAWN_AT_ONCE // torch.Size(shape).numel())
-        self._block = -1
-        self._drawn = torch.empty(0)
+        def draw_block(block: int, steps: int) -> list[Tensor]:
+            return [torch.stack([draw((steps, *shape), generator=g) for g in generators(seeds, name, block)])]
+
+        self._draws = StepDraws(draw_block, math.prod(shape))
 
     def at(self, step: int, batch: int, device: torch.device) -> Tensor:
         """Return (members, batch, ...) for a step; `batch` may be smaller than that of a full one."""
-        block, place = divmod(step, self._length)
-        if block != self._block:
-            shape = (self._length, *self.shape)
-            drawn = [self.draw(shape, generator=g) for g in generators(self.seeds, self.name, block)]
-            self._block, self._drawn = block, torch.stack(drawn).to(device)
-        return self._drawn[:, place, :batch]
+        (noise,) = self._draws.at(step, device)
+        return noise[:, :batch]

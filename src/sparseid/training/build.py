@@ -8,19 +8,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from pkgutil import resolve_name
-from typing import Protocol, cast
+from typing import cast
 
-import numpy as np
 import pytorch_lightning as pl
 from lightning_fabric.plugins.environments import ClusterEnvironment, LightningEnvironment, SLURMEnvironment
 from lightning_fabric.utilities.exceptions import MisconfigurationException
 
 from sparseid.config.identity import member_seeds
 from sparseid.config.schema import RunConfig
+from sparseid.data.module import DataModule
 from sparseid.errors import InputError
-from sparseid.measurements import Evaluation, Measurement
+from sparseid.methods.module import ExperimentModule
 from sparseid.training import loggers
 from sparseid.training.callbacks import Bar, OnceReady, Progress, StepCurves, Timing
 from sparseid.training.checkpoints import LAST, AtomicCheckpointIO, LastCheckpoint
@@ -29,76 +28,43 @@ from sparseid.training.processes import helper_process
 from sparseid.training.run_folder import RunFolder
 
 
-class Data(Protocol):
-    """What a run asks of a LightningDataModule beyond Lightning's hooks."""
-
-    test_items: int
-    """Items of the next test; set by the run before each one."""
-
-
-class Method(Protocol):
-    """What a run asks of a LightningModule beyond Lightning's hooks."""
-
-    milestone: str | None
-    """Set during a validation: the name under which the run keeps the present weights; None if it should not."""
-    progress_note: str
-    """What the progress line says beside the loss."""
-    evaluation: Evaluation | None
-    """The test under way; set by the run before each one."""
-    measurements: list[Measurement]
-    """Set by the test hooks: the results of the last test."""
-    arrays: dict[str, np.ndarray]
-    """Set by the test hooks: what the pictures are drawn from; those of the last test are kept."""
-
-    def evaluations(self, folder: Path) -> list[Evaluation]:
-        """Return what to test after training, in order; `folder` is the run's."""
-
-
-def _data(place: str) -> Callable[[RunConfig], pl.LightningDataModule]:
+def _data(place: str) -> Callable[[RunConfig], DataModule]:
     """Return what builds the data module of a stack, written ``folder.file:Class`` below ``sparseid.data``."""
 
-    def build(cfg: RunConfig) -> pl.LightningDataModule:
-        made: pl.LightningDataModule = resolve_name(f"sparseid.data.{place}")(
-            cfg.data, member_seeds(cfg), cfg.trainer.batch_size
-        )
+    def build(cfg: RunConfig) -> DataModule:
+        made: DataModule = resolve_name(f"sparseid.data.{place}")(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
         return made
 
     return build
 
 
-def _motif_data(place: str) -> Callable[[RunConfig], pl.LightningDataModule]:
+def _motif_data(place: str) -> Callable[[RunConfig], DataModule]:
     """Return what builds the data module of items with motifs, written as for `_data`."""
 
-    def build(cfg: RunConfig) -> pl.LightningDataModule:
-        made: pl.LightningDataModule = resolve_name(f"sparseid.data.{place}").from_config(cfg)
+    def build(cfg: RunConfig) -> DataModule:
+        made: DataModule = resolve_name(f"sparseid.data.{place}").from_config(cfg)
         return made
 
     return build
 
 
-def _latex_ocr(cfg: RunConfig) -> pl.LightningDataModule:
-    from sparseid.data.latex_ocr.datamodule import LatexOcrData
-
-    return LatexOcrData.from_config(cfg)
-
-
-def _method(place: str) -> Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]:
+def _method(place: str) -> Callable[[RunConfig, DataModule], ExperimentModule]:
     """Return what builds a method, written ``folder.file:Class`` below ``sparseid.methods`` (or the file alone)."""
 
-    def build(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
-        made: pl.LightningModule = resolve_name(f"sparseid.methods.{place}").from_config(cfg, data)
+    def build(cfg: RunConfig, data: DataModule) -> ExperimentModule:
+        made: ExperimentModule = resolve_name(f"sparseid.methods.{place}").from_config(cfg, data)
         return made
 
     return build
 
 
-DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {
+DATA: dict[str, Callable[[RunConfig], DataModule]] = {
     "arrays": _data("arrays.datamodule:ArraysData"),
     "audio_mnist_sequence": _motif_data("audio_mnist_sequence.datamodule:AudioMNISTSequenceData"),
     "digit_circle": _motif_data("digit_circle.datamodule:DigitCircleData"),
     "gtex": _data("gtex.datamodule:GtexData"),
     "latent_walk": _data("latent_walk.datamodule:LatentWalkData"),
-    "latex_ocr": _latex_ocr,
+    "latex_ocr": _motif_data("latex_ocr.datamodule:LatexOcrData"),
     "mlp_mixture": _data("mlp_mixture.datamodule:MLPMixtureData"),
     "movielens": _data("movielens.datamodule:MovielensData"),
     "peerread": _data("peerread.datamodule:PeerreadData"),
@@ -107,7 +73,7 @@ DATA: dict[str, Callable[[RunConfig], pl.LightningDataModule]] = {
     "tree_simulation": _data("tree_simulation.datamodule:TreeSimulationData"),
     "zeisel": _data("zeisel.datamodule:ZeiselData"),
 }
-METHODS: dict[str, Callable[[RunConfig, pl.LightningDataModule], pl.LightningModule]] = {
+METHODS: dict[str, Callable[[RunConfig, DataModule], ExperimentModule]] = {
     "ddl": _method("ddl.module:DDLModule"),
     "regcl": _method("regcl.module:RegCLModule"),
     "sparling": _method("sparling.variants"),
@@ -116,12 +82,12 @@ METHODS: dict[str, Callable[[RunConfig, pl.LightningDataModule], pl.LightningMod
 }
 
 
-def build_data(cfg: RunConfig) -> pl.LightningDataModule:
+def build_data(cfg: RunConfig) -> DataModule:
     """Return the data module that ``data.name`` names."""
     return DATA[cfg.data.name](cfg)
 
 
-def build_module(cfg: RunConfig, data: pl.LightningDataModule) -> pl.LightningModule:
+def build_module(cfg: RunConfig, data: DataModule) -> ExperimentModule:
     """Return the method that ``method.name`` names, freshly initialised from the global generators."""
     return METHODS[cfg.method.name](cfg, data)
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import logging
 import warnings
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytorch_lightning as pl
 
 from sparseid.config.identity import cell_keys, recipe_hash, run_directory
 from sparseid.config.schema import RunConfig
+from sparseid.data.module import DataModule
 from sparseid.files import replace_file, write_json
 from sparseid.measurements import Evaluation
+from sparseid.methods.module import ExperimentModule
 from sparseid.streams import Streams
 from sparseid.training import environment, needed
-from sparseid.training.build import Data, Method, build_data, build_module, build_tester, build_trainer
+from sparseid.training.build import build_data, build_module, build_tester, build_trainer
 from sparseid.training.checkpoints import load, usable_checkpoint
 from sparseid.training.preemption import Preemption
 from sparseid.training.processes import alone_afterwards, helper_process
@@ -53,11 +55,11 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
         needed.start(cfg, module, (lambda line: None) if helper else folder.say)
     trainer = build_trainer(cfg, folder, preemption)
     if not helper:
-        made_with = record_start(cfg, folder, trainer, checkpoint, getattr(data, "files", {}))
-        for remark in getattr(data, "remarks", ()):
+        made_with = record_start(cfg, folder, trainer, checkpoint, data.files)
+        for remark in data.remarks:
             folder.remark(remark)
-        if note := getattr(data, "note", ""):
-            folder.remark(f"NOT COMPARABLE with the paper: {note}")
+        if data.note:
+            folder.remark(f"NOT COMPARABLE with the paper: {data.note}")
         preemption.check()
 
     # the noise of another process must be another one: it falls on other items of the same batch
@@ -69,18 +71,18 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
 
     rows: list[Row] = []
     tester = build_tester(cfg, folder, trainer)
-    for number, evaluation in enumerate(cast(Method, module).evaluations(folder.path)):
+    for number, evaluation in enumerate(module.evaluations(folder.path)):
         seed_everything(streams.integer("evaluation", number))
         test(tester, module, data, evaluation)
-        rows += make_rows(cfg, cast(Method, module), evaluation, made_with)
-        for remark in getattr(module, "remarks", ()):
+        rows += make_rows(cfg, module, evaluation, made_with)
+        for remark in module.remarks:
             folder.remark(remark)
     if lost := [seed for seed in cfg.seeds if all(row.value is None for row in rows if row.seed == seed)]:
         folder.remark(
             f"nothing could be measured of seed {', '.join(map(str, lost))}: it has diverged, the others have not"
         )
-    arrays = cast(Method, module).arrays
-    replace_file(folder.arrays, lambda file: np.savez_compressed(file, **cast(Any, arrays)))
+    arrays: dict[str, Any] = dict(module.arrays)
+    replace_file(folder.arrays, lambda file: np.savez_compressed(file, **arrays))
     return rows
 
 
@@ -110,15 +112,15 @@ def record_start(
     return made_with
 
 
-def test(trainer: pl.Trainer, module: pl.LightningModule, data: pl.LightningDataModule, evaluation: Evaluation) -> None:
+def test(trainer: pl.Trainer, module: ExperimentModule, data: DataModule, evaluation: Evaluation) -> None:
     """Test the weights of one evaluation; the module's ``measurements`` are then those of this test."""
-    cast(Method, module).evaluation = evaluation
+    module.evaluation = evaluation
     module.load_state_dict(load(evaluation.checkpoint)["state_dict"], strict=True)
-    cast(Data, data).test_items = evaluation.items
+    data.test_items = evaluation.items
     trainer.test(module, datamodule=data, verbose=False)
 
 
-def make_rows(cfg: RunConfig, method: Method, evaluation: Evaluation, made_with: dict[str, Any]) -> list[Row]:
+def make_rows(cfg: RunConfig, method: ExperimentModule, evaluation: Evaluation, made_with: dict[str, Any]) -> list[Row]:
     """Return the measurements of one test as rows."""
     return [
         Row(

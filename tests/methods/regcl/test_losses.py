@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from sparseid.methods.regcl.losses import info_nce, mean_log_sum_exp, mean_squared_error
-from sparseid.stacking import parts
+from sparseid.stacking import chunking
 
 CASES = ("euc_small", "euc_mid", "euc_large", "cos_small", "cos_large")
 
@@ -83,7 +83,7 @@ def test_the_parts_it_is_made_in_change_nothing(monkeypatch, floats):
         return [losses, *(tensor.grad for tensor in inputs)]
 
     whole = both()
-    monkeypatch.setitem(parts.FLOATS, "cpu", floats)
+    monkeypatch.setitem(chunking.PART_FLOATS, "cpu", floats)
     torch.testing.assert_close(both(), whole)
 
 

@@ -11,7 +11,7 @@ from sparseid.config.validate import problems
 from sparseid.data.batch import ContrastiveBatch
 from sparseid.data.time_series import Factors
 from sparseid.methods.regcl.module import RegCLModule
-from sparseid.stacking import groups
+from sparseid.stacking import chunking
 from sparseid.training.build import build_data, build_module
 from sparseid.training.checkpoints import load
 from sparseid.training.rows import read_rows
@@ -141,7 +141,7 @@ def test_the_groups_that_members_are_trained_in_change_nothing(prepared, monkeyp
         return [loss.detach(), *(parameter.grad for parameter in module.parameters())]
 
     whole = gradients()
-    monkeypatch.setitem(groups.FLOATS, "cpu", 1)
+    monkeypatch.setitem(chunking.GROUP_FLOATS, "cpu", 1)
     torch.testing.assert_close(gradients(), whole)
 
 

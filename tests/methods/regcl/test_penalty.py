@@ -5,8 +5,8 @@ from torch.func import jacrev, vmap
 
 from sparseid.methods.regcl.encoder import StackedEncoder
 from sparseid.methods.regcl.jacobian import gelu_slope, pull_back, row_norms
-from sparseid.methods.regcl.penalty import exact_penalty, penalty_terms, projected_penalty, unit_directions
-from sparseid.stacking import parts
+from sparseid.methods.regcl.penalty import LinearRamp, exact_penalty, penalty_terms, projected_penalty, unit_directions
+from sparseid.stacking import chunking
 from sparseid.stacking.members import generators
 
 WHOLE, LAST = slice(0, 4), slice(2, 4)
@@ -133,7 +133,7 @@ def test_the_parts_it_is_made_in_change_nothing(stack, monkeypatch, floats):
         return penalties, torch.autograd.grad(penalties.sum(), encoder.weights)
 
     whole = both()
-    monkeypatch.setitem(parts.FLOATS, "cpu", floats)
+    monkeypatch.setitem(chunking.PART_FLOATS, "cpu", floats)
     torch.testing.assert_close(both(), whole)
 
 
@@ -164,3 +164,18 @@ def test_row_norms_are_those_of_the_rows_pulled_back():
     factors = torch.rand(2, 6, 2)
     expected = (factors * rows.square().sum(dim=-1)).sum(dim=(1, 2))
     torch.testing.assert_close(row_norms(factors, weights, slopes), expected)
+
+
+@pytest.mark.parametrize("case", ["paper", "notebook"])
+def test_the_ramp_is_cebras(fixture_arrays, case):
+    arrays = fixture_arrays("regcl_schedule")
+    on, off, start, end, _ = arrays[f"{case}_params"]
+    assert start == 0
+    ramp = LinearRamp(on, off, end)
+    weights = np.nan_to_num(arrays[f"{case}_weights"][:, 0])  # NaN: cebra takes no penalty yet
+    np.testing.assert_allclose([ramp.weight(int(step)) for step in arrays[f"{case}_steps"]], weights, atol=1e-12)
+
+
+def test_a_ramp_without_length_jumps():
+    ramp = LinearRamp(on=3, off=3, end=0.1)
+    assert [ramp.weight(step) for step in (0, 2, 3, 4)] == [0, 0, 0.1, 0.1]

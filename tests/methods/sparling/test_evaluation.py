@@ -1,12 +1,10 @@
+import math
+
 import numpy as np
 import pytest
 import torch
 
-from sparseid.data.batch import MotifBatch
-from sparseid.data.single_motifs import SingleMotifTest
-from sparseid.methods.sparling.binned import BinnedLabels, active_values
-from sparseid.methods.sparling.evaluation import DecodedLabels
-from sparseid.methods.sparling.single_motifs import single_motif_errors, strongest
+from sparseid.methods.sparling.evaluation import BinnedLabels, DecodedLabels, active_values, kind_measurements
 
 END = 9
 
@@ -46,34 +44,24 @@ def test_bins_cost_what_a_decoder_that_reads_values_loses():
     assert measured[8].value < measured[4].value < measured[2].value
 
 
-class Named:
-    """Single motifs of three kinds; the input is the kind."""
-
-    kinds = 3
-    single_motif_tests = (
-        SingleMotifTest({"split": "all"}, "test"),
-        SingleMotifTest({"split": "without"}, "test", (2,)),
-        SingleMotifTest({"split": "other"}, "zeros"),
-    )
-
-    def single_motif_set(self, name, items):
-        kinds = torch.arange(items) % 3 if name == "test" else torch.zeros(items, dtype=torch.int64)
-        yield MotifBatch(kinds.float().view(-1, 1, 1, 1), kinds[:, None], torch.zeros(0, 6))
-
-
-def test_every_test_of_single_motifs_has_its_row():
-    def scores(inputs):
-        kinds = inputs.flatten().long()
-        kinds[:1] = 2  # the first item is taken for a 2
-        return torch.nn.functional.one_hot((kinds + 1) % 4, 4).float()
-
-    measured = {row.keys["split"]: row for row in single_motif_errors(Named(), 30, scores, 4)}
-    assert measured["all"].value == pytest.approx(100 / 30)
-    assert measured["without"].value == 0
-    assert measured["other"].value == 0
-    assert {(row.metric, row.unit, row.n) for row in measured.values()} == {("direct_error", "percent", 30)}
-
-
-def test_logits_are_the_largest_entries():
-    maps = torch.from_numpy(np.arange(24.0).reshape(2, 3, 2, 2))
-    assert strongest(maps).tolist() == [[3, 7, 11], [15, 19, 23]]
+def test_every_kind_has_its_shares_and_pairs_that_are_hardly_mistaken_are_left_out():
+    matrix = np.array([[900, 70, 0, 30], [0, 9999, 1, 0], [0, 0, 0, 0], [2, 6, 0, 0]])
+    made = {(m.metric, *m.keys.values()): m for m in kind_measurements(matrix, ["0", "x", "bar"])}
+    values = {key: round(measurement.value, 6) for key, measurement in made.items() if key[1] != "bar"}
+    assert values == {
+        ("diagonal_share", "0", "aligned"): 90.0,
+        ("none_share", "0", "none"): 3.0,
+        ("other_channel_share", "0", "x"): 7.0,
+        ("diagonal_share", "x", "aligned"): 100.0,
+        ("none_share", "x", "none"): 0.0,
+        ("row_share", "none", "all"): round(100 * 8 / 11008, 6),
+        ("other_channel_share", "none", "busiest_channel"): 75.0,
+    }
+    assert made["diagonal_share", "0", "aligned"].n == 1000
+    assert {m.keys["symbol"] for m in kind_measurements(matrix, ["(", ")", "+"])} == {
+        "lparen",
+        "rparen",
+        "plus",
+        "none",
+    }
+    assert math.isnan(made["none_share", "bar", "none"].value)

@@ -5,6 +5,16 @@ from sparseid.methods.sparling.decoder import SequenceDecoder
 from sparseid.methods.sparling.encoder import LocalEncoder
 from sparseid.methods.sparling.losses import exactly_right, sequence_cross_entropy, teacher_forcing
 
+SMALL = {
+    "width": 16,
+    "pool": 2,
+    "encoder_layers": 1,
+    "decoder_layers": 1,
+    "heads": 2,
+    "feedforward": 32,
+    "dropout": 0.0,
+}
+
 
 def parameters(module):
     return sum(parameter.numel() for parameter in module.parameters())
@@ -51,7 +61,9 @@ def test_published_windows_of_latex_and_audio():
 @pytest.mark.parametrize("stride", [1, 2])
 def test_a_sound_encoder_sees_all_bands_of_its_window_and_no_further(stride):
     torch.manual_seed(0)
-    encoder = LocalEncoder(2, 8, 2, 3, stride, in_channels=5, one_dimensional=True).eval()
+    encoder = LocalEncoder(
+        2, width=8, blocks=2, stem_kernel=3, stride=stride, in_channels=5, one_dimensional=True
+    ).eval()
     sound = torch.randn(1, 5, 60, 1, requires_grad=True)
     maps = encoder(sound)
     assert maps.shape == (1, 2, 60 // stride, 1)
@@ -65,8 +77,8 @@ def test_a_sound_encoder_sees_all_bands_of_its_window_and_no_further(stride):
 def test_one_dimension_is_the_middle_row_of_two():
     """A kernel of width 1 is a square one whose other columns are zero."""
     torch.manual_seed(0)
-    narrow = LocalEncoder(3, 4, 2, 3, in_channels=2, one_dimensional=True).eval()
-    square = LocalEncoder(3, 4, 2, 3, in_channels=2).eval()
+    narrow = LocalEncoder(3, width=4, blocks=2, stem_kernel=3, in_channels=2, one_dimensional=True).eval()
+    square = LocalEncoder(3, width=4, blocks=2, stem_kernel=3, in_channels=2).eval()
     weights = narrow.state_dict()
     for name, weight in weights.items():
         if weight.dim() == 4 and weight.shape[2] == 3:
@@ -90,7 +102,7 @@ def test_bfloat16_encoder_returns_float32_close_to_full_precision():
 @pytest.mark.parametrize("positions", ["rows_lstm", "grid"])
 def test_decoder_reads_where_a_motif_lies(positions):
     torch.manual_seed(0)
-    decoder = SequenceDecoder(3, (8, 8), 5, 16, 2, positions, 1, 1, 2, 32, 0.0).eval()
+    decoder = SequenceDecoder(3, (8, 8), 5, **SMALL, positions=positions).eval()
     maps = torch.zeros(4, 3, 8, 8)
     maps[0, 1, 0, 0] = maps[1, 1, 0, 7] = maps[2, 1, 7, 0] = maps[3, 1, 7, 7] = 1
     memory = decoder.encode(maps)
@@ -104,8 +116,7 @@ def test_decoder_reads_where_a_motif_lies(positions):
 @pytest.mark.parametrize("positions", ["frames", "grid"])
 def test_decoder_of_sounds_reads_when_a_motif_comes(positions):
     torch.manual_seed(0)
-    sizes = {"width": 16, "pool": 2, "encoder_layers": 1, "decoder_layers": 1, "heads": 2, "feedforward": 32}
-    decoder = SequenceDecoder(3, (9, 1), 5, **sizes, positions=positions, one_dimensional=True).eval()
+    decoder = SequenceDecoder(3, (9, 1), 5, **SMALL, positions=positions, one_dimensional=True).eval()
     maps = torch.zeros(4, 3, 9, 1)
     for item in range(4):
         maps[item, 1, 2 * item] = 1
@@ -118,7 +129,7 @@ def test_decoder_of_sounds_reads_when_a_motif_comes(positions):
 def test_greedy_decoding_agrees_with_teacher_forcing():
     """Exactly right under teacher forcing holds exactly when the greedy decode equals the label."""
     torch.manual_seed(1)
-    decoder = SequenceDecoder(3, (4, 4), 5, 16, 2, "grid", 1, 1, 2, 32, 0.0).eval()
+    decoder = SequenceDecoder(3, (4, 4), 5, **SMALL, positions="grid").eval()
     maps = torch.rand(60, 3, 4, 4)
     decoded = decoder.greedy(maps, steps=6)
     labels = torch.full((60, 6), -1)
@@ -141,7 +152,7 @@ def test_greedy_decoding_agrees_with_teacher_forcing():
 
 def test_unknown_positions_are_refused():
     with pytest.raises(ValueError, match="positions"):
-        SequenceDecoder(3, (4, 4), 5, 16, 2, "polar")
+        SequenceDecoder(3, (4, 4), 5, positions="polar")
 
 
 def test_teacher_forcing_shifts_and_pads():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sparseid.methods.sparse_vae import masked_decoder
 from sparseid.methods.sparse_vae.masked_decoder import MaskedDecoder, masked_decode
-from sparseid.stacking import parts
+from sparseid.stacking import chunking
 from sparseid.stacking.members import generators
 
 
@@ -40,7 +40,7 @@ def activations(request, monkeypatch):
 @pytest.mark.usefixtures("activations")
 @pytest.mark.parametrize("floats", [1, 60, 2**18])
 def test_it_is_the_loop_over_features_whatever_parts_it_works_in(monkeypatch, floats):
-    monkeypatch.setitem(parts.FLOATS, "cpu", floats)
+    monkeypatch.setitem(chunking.PART_FLOATS, "cpu", floats)
     decoder, z = prepared(members=3, features=9)
     torch.testing.assert_close(decoder(z), loop(decoder, z))
     torch.testing.assert_close(gradients(decoder(z), decoder, z), gradients(loop(decoder, z), decoder, z))

@@ -12,8 +12,7 @@ from sparseid.data.audio_mnist_sequence.settings import distribution, speakers_o
 from sparseid.data.audio_mnist_sequence.spectrogram import MelDecibels
 from sparseid.data.audio_mnist_sequence.times import BANDS, frames_of, samples_of
 from sparseid.data.batch import MotifBatch
-from sparseid.data.motifs import MotifData, checks
-from sparseid.data.single_motifs import SingleMotifTest
+from sparseid.data.motifs import MotifData, SingleMotifTest, checks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

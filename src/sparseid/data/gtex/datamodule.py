@@ -92,6 +92,8 @@ class GtexData(EnvironmentData):
             raise InputError(text, ("trainer.batch_size", "data.held_out.train_on"))
         self.splits = (train, validation, test)
         self.unseen = str(cells.types[self.held_out.type]) if self.held_out else None
+        super().__init__(tree, seeds, batch_size, len(self.splits[2]))
+        self.features, self.latents = len(self.input_genes), len(self.latent_genes)
         self.note = SOURCES[config.source].note_on(len(cells.types), len(cells.codes))
         if self.note and not SOURCES[config.source].note:  # no other cells get into a comparison
             self.domain = OTHER_CELLS
@@ -99,8 +101,6 @@ class GtexData(EnvironmentData):
         self.remarks = [f"read {path} (SHA-256 {content[:16]})" for path, content in self.files.items()]
         if self.held_out:
             self.remarks += _more_than_the_papers(config, cells)
-        super().__init__(tree, seeds, batch_size, len(self.splits[2]))
-        self.features, self.latents = len(self.input_genes), len(self.latent_genes)
 
     def make(self) -> tuple[EnvironmentSplit, EnvironmentSplit, EnvironmentSplit]:
         """Return the training, validation and test samples of all members."""

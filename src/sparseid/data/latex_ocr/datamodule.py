@@ -13,8 +13,8 @@ from sparseid.data.latex_ocr.generator import LatexOcr, distribution
 from sparseid.data.latex_ocr.grammar import KINDS, SYMBOLS, TOKENS
 from sparseid.data.latex_ocr.items import Items
 from sparseid.data.latex_ocr.single import SingleMotifs, single_motifs
-from sparseid.data.motifs import FixedSet, MotifData, checks
-from sparseid.data.single_motifs import SingleMotifTest
+from sparseid.data.motifs import MotifData, SingleMotifTest, checks
+from sparseid.data.stream import Chunks
 from sparseid.streams import FIXED
 
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ class LatexOcrData(MotifData):
         """Height and width of the images, pixels."""
         return self.distribution.height, self.distribution.width
 
-    def fixed_set(self, name: str, items: int) -> FixedSet:
+    def fixed_set(self, name: str, items: int) -> Chunks[MotifBatch]:
         """Return the first items of a set that is the same for every seed."""
         source = Items(self.distribution, FIXED, f"{self.name}/{name}", end=items)
-        return FixedSet(lambda chunk, kept: source.batch(chunk * self.chunk + np.arange(kept)), items, self.chunk)
+        return Chunks(lambda part: source.batch(np.arange(part.start, part.stop)), items, self.chunk)
 
     def training_items(self, numbers: np.ndarray) -> MotifBatch:
         """Return the training items of the given numbers."""

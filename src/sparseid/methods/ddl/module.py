@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
-from pytorch_lightning import LightningModule
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
 from sparseid.data.batch import FeatureBatch
 from sparseid.data.mlp_mixture.masks import group_members
-from sparseid.measurements import Evaluation, Measurement
 from sparseid.methods.ddl.evaluation import Evaluated, arrays_of, measure, transition_of
 from sparseid.methods.ddl.losses import negative_elbo
 from sparseid.methods.ddl.networks import StackedVAE
@@ -27,6 +23,7 @@ from sparseid.methods.ddl.penalties import (
     orojar,
     value_and_tangents,
 )
+from sparseid.methods.module import StackedModule
 from sparseid.stacking.members import generators, sum_of_members
 from sparseid.stacking.noise import StepNoise, random_signs
 
@@ -41,7 +38,7 @@ SECOND_DIFFERENCES = {"orojar": orojar, "hessian_penalty": hessian_penalty}
 """Penalties from finite differences along random signs."""
 
 
-class DDLModule(LightningModule):
+class DDLModule(StackedModule["MLPMixtureData"]):
     """A stack of penalised variational autoencoders, one per seed.
 
     Parameters
@@ -52,40 +49,22 @@ class DDLModule(LightningModule):
         Its seeds, sizes and, for the evaluation, truth, mask and true Jacobian.
     steps
         Optimiser steps of the run.
-
-    Attributes
-    ----------
-    milestone
-        Always None: the last weights are tested.
-    progress_note
-        Always empty: there is no validation.
-    measurements, arrays
-        Results of the last test.
     """
 
     def __init__(self, method: DDLConfig, data: MLPMixtureData, steps: int) -> None:
-        super().__init__()
-        self.method, self.seeds, self.latents, self.steps = method, data.seeds, data.latents, steps
+        super().__init__(data.seeds)
+        self.method, self.latents, self.steps = method, data.latents, steps
         init = generators(data.seeds, "init")
         self.model = StackedVAE(data.features, data.latents, method.hidden, method.layers, init)
         batch, latents = data.batch_size, data.latents
         self.noise = StepNoise(data.seeds, "noise", (batch, latents))
         self.signs = StepNoise(data.seeds, "signs", (batch, DIRECTIONS, latents), random_signs)
         self.order = StepNoise(data.seeds, "coordinates", (batch, latents), torch.rand)
-        self.milestone: str | None = None
-        self.progress_note = ""
-        self.measurements: list[Measurement] = []
-        self.arrays: dict[str, np.ndarray] = {}
 
     @classmethod
     def from_config(cls, cfg: RunConfig, data: Any) -> DDLModule:
         """Build the module of a run for its data module."""
         return cls(cfg.method, data, cfg.trainer.max_samples // cfg.trainer.batch_size)
-
-    @property
-    def data(self) -> MLPMixtureData:
-        """The data module of the run."""
-        return self.trainer.datamodule  # type: ignore[attr-defined]
 
     # training
 
@@ -143,22 +122,13 @@ class DDLModule(LightningModule):
             "jacobian_l1_normalised": normalised_dependency(tangents, latents),
         }
         for name, values in sizes.items():
-            self.log_dict({f"{name}/seed{seed}": value for seed, value in zip(self.seeds, values, strict=True)})
+            self.log_members(name, values)
 
     # evaluation
 
-    def evaluations(self, folder: Path) -> list[Evaluation]:
-        """Return the one test: of the last weights, on all test samples."""
-        return [Evaluation({}, folder / "checkpoints" / "last.ckpt", self.most_test_items)]
-
-    @property
-    def most_test_items(self) -> int:
-        """Test samples."""
-        return self.data.test_items
-
     def on_test_start(self) -> None:
-        """Forget the last test."""
-        self.measurements, self.arrays = [], {}
+        """Discard the last test."""
+        super().on_test_start()
         self._codes: list[Tensor] = []
         self._errors: list[Tensor] = []
         self._dependence: Tensor | float = 0.0

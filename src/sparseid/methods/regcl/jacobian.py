@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from sparseid.stacking.parts import parts
+from sparseid.stacking.chunking import parts
 
 
 def gelu_slope(inputs: Tensor) -> Tensor:

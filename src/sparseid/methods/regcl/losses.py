@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from sparseid.stacking.parts import parts
+from sparseid.stacking.chunking import parts
 
 
 def mean_squared_error(outputs: Tensor, labels: Tensor) -> Tensor:

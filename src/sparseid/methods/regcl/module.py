@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from pytorch_lightning import LightningModule
 from torch import Tensor
 from torch.func import functional_call
 
 from sparseid.data.batch import ContrastiveBatch, SeriesBatch
-from sparseid.measurements import Evaluation, Measurement
+from sparseid.methods.module import StackedModule
 from sparseid.methods.regcl.encoder import StackedEncoder, Trace
 from sparseid.methods.regcl.evaluation import (
     Evaluated,
@@ -25,9 +23,8 @@ from sparseid.methods.regcl.evaluation import (
 )
 from sparseid.methods.regcl.gate import gate_remarks
 from sparseid.methods.regcl.losses import info_nce, mean_squared_error
-from sparseid.methods.regcl.penalty import exact_penalty, penalty_terms, projected_penalty, unit_directions
-from sparseid.methods.regcl.schedule import LinearRamp
-from sparseid.stacking.groups import losses_in_groups, member_groups
+from sparseid.methods.regcl.penalty import LinearRamp, exact_penalty, penalty_terms, projected_penalty, unit_directions
+from sparseid.stacking.chunking import losses_in_groups, member_groups
 from sparseid.stacking.members import generators, sum_of_members
 
 if TYPE_CHECKING:
@@ -38,7 +35,7 @@ POSITIVES = {"supervised": (), "supervised_contrastive": ("labels",), "hybrid": 
 """The positives that each training asks the data for, one per objective."""
 
 
-class RegCLModule(LightningModule):
+class RegCLModule(StackedModule["ContrastiveData"]):
     """A stack of encoders, one per seed, trained by the objectives of one of the three trainings.
 
     Parameters
@@ -49,20 +46,11 @@ class RegCLModule(LightningModule):
         Its sizes, seeds and true map; it is told which positives are needed.
     steps
         Optimiser steps of the run, of which the ramp takes its shares.
-
-    Attributes
-    ----------
-    milestone
-        Always None: the last weights are tested.
-    progress_note
-        The members' mean validation loss, and how many have diverged.
-    measurements, remarks, arrays
-        Results of the last test, and what is to be said of them.
     """
 
     def __init__(self, method: RegCLConfig, data: ContrastiveData, steps: int) -> None:
-        super().__init__()
-        self.method, self.seeds, self.time_offset = method, data.seeds, data.sampling.time_offset
+        super().__init__(data.seeds)
+        self.method, self.time_offset = method, data.sampling.time_offset
         self.layout = Layout.of(data, whole=method.training == "hybrid")
         outputs = self.layout.size
         width = outputs if method.width_from == "output" else data.latents
@@ -74,11 +62,6 @@ class RegCLModule(LightningModule):
         seen = [self.objectives[name] for name in self.positives or ("labels",)]
         self.terms = penalty_terms(seen, outputs, method.penalty_form)
         self.ramp = LinearRamp(method.ramp_on * steps, method.ramp_off * steps, method.penalty_weight)
-        self.milestone: str | None = None
-        self.progress_note = ""
-        self.measurements: list[Measurement] = []
-        self.remarks: list[str] = []
-        self.arrays: dict[str, np.ndarray] = {}
 
     @classmethod
     def from_config(cls, cfg: RunConfig, data: Any) -> RegCLModule:
@@ -157,15 +140,9 @@ class RegCLModule(LightningModule):
         self._parts = []
         losses = {name: values.tolist() for name, values in self.held_out_losses(embedding, labels).items()}
         for name, values in losses.items():
-            self.log_dict({f"val_{name}/seed{seed}": value for seed, value in zip(self.seeds, values, strict=True)})
-        if not losses:
-            return
-        total = np.sum(list(losses.values()), axis=0)
-        finite = np.isfinite(total)
-        self.progress_note = f"validation loss {np.mean(total, where=finite):.3g}" if finite.any() else ""
-        if not finite.all():
-            lost = ", ".join(str(seed) for seed, good in zip(self.seeds, finite, strict=True) if not good)
-            self.progress_note += f"; diverged: seed {lost}"
+            self.log_members(f"val_{name}", values)
+        if losses:
+            self.note_validation("validation loss", np.sum(list(losses.values()), axis=0))
 
     def held_out_losses(self, embedding: Tensor, labels: Tensor) -> dict[str, Tensor]:
         """Return each objective's loss, (members,), on held-out samples (members, samples, ...) in their order.
@@ -185,23 +162,9 @@ class RegCLModule(LightningModule):
 
     # evaluation
 
-    def evaluations(self, folder: Path) -> list[Evaluation]:
-        """Return the one test: of the last weights, on all held-out samples."""
-        return [Evaluation({}, folder / "checkpoints" / "last.ckpt", self.most_test_items)]
-
-    @property
-    def most_test_items(self) -> int:
-        """Held-out samples."""
-        return self.data.test_items
-
-    @property
-    def data(self) -> ContrastiveData:
-        """The data module of the run."""
-        return self.trainer.datamodule  # type: ignore[attr-defined]
-
     def on_test_start(self) -> None:
-        """Forget the last test."""
-        self.measurements, self.remarks, self.arrays = [], [], {}
+        """Discard the last test."""
+        super().on_test_start()
         self._tested: list[tuple[Tensor, SeriesBatch]] = []
 
     def test_step(self, batch: SeriesBatch, batch_idx: int) -> None:

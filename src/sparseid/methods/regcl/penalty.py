@@ -1,9 +1,10 @@
-"""The penalty on the size of the encoder's Jacobian (Eq. 3), exact or estimated, one value per member."""
+"""The penalty on the size of the encoder's Jacobian (Eq. 3), exact or estimated, and the ramp of its weight."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -71,3 +72,34 @@ def unit_directions(batch: int, terms: Sequence[Term], generators: Sequence[torc
     sizes = [rows.stop - rows.start for rows, _ in terms]
     drawn = torch.stack([torch.randn(batch, sum(sizes), generator=generator) for generator in generators])
     return [torch.nn.functional.normalize(part, dim=-1) for part in drawn.split(sizes, dim=-1)]
+
+
+@dataclass(frozen=True)
+class LinearRamp:
+    """A weight that is 0 at first, rises linearly, and then stays (RegCL, section 3).
+
+    Parameters
+    ----------
+    on
+        Step at which it leaves 0.
+    off
+        Step at which it reaches `end`; not before `on`. Where the two are equal it jumps.
+    end
+        The weight from then on.
+
+    Examples
+    --------
+    >>> ramp = LinearRamp(on=2500, off=5000, end=0.1)
+    >>> [ramp.weight(step) for step in (0, 2500, 3750, 20000)]
+    [0.0, 0.0, 0.05, 0.1]
+    """
+
+    on: float
+    off: float
+    end: float
+
+    def weight(self, step: int) -> float:
+        """Return the weight of a step, counted from 0."""
+        if step >= self.off:
+            return self.end
+        return self.end * (step - self.on) / (self.off - self.on) if step > self.on else 0.0

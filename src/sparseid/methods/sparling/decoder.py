@@ -38,6 +38,7 @@ class SequenceDecoder(nn.Module):
         channels: int,
         cells: tuple[int, int],
         vocabulary: int,
+        *,
         width: int = 512,
         pool: int = 8,
         positions: str = "rows_lstm",

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
-from pytorch_lightning import LightningModule
 from torch import Tensor
 from torch.nn import functional
 
 from sparseid.data.batch import MotifBatch
-from sparseid.measurements import Evaluation, Measurement
+from sparseid.measurements import Evaluation
+from sparseid.methods.module import ExperimentModule
 from sparseid.methods.sparling.networks import Domain, build_encoder
 from sparseid.methods.sparling.optimiser import adam, clip
 from sparseid.methods.sparling.single_motifs import single_motif_errors, strongest
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from sparseid.config.schema import RunConfig, SparlingConfig
 
 
-class DirectModule(LightningModule):
+class DirectModule(ExperimentModule):
     """The local encoder without batch norm and sparse layer; its largest output per channel is that kind's logit.
 
     Parameters
@@ -37,11 +36,6 @@ class DirectModule(LightningModule):
         self.encoder = build_encoder(method, domain, channels=domain.kinds)
         self.kinds = domain.kinds
         self.optimizer_config, self.evaluation_config = method.optimizer, method.evaluation
-        self.milestone: str | None = None
-        self.progress_note = ""
-        self.evaluation: Evaluation | None = None
-        self.measurements: list[Measurement] = []
-        self.arrays: dict[str, np.ndarray] = {}
 
     @classmethod
     def from_config(cls, cfg: RunConfig, data: Any) -> DirectModule:
@@ -95,6 +89,5 @@ class DirectModule(LightningModule):
 
     def on_test_epoch_end(self) -> None:
         """Go through the sets of single motifs."""
-        data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
         items = self.evaluation_config.items
-        self.measurements = single_motif_errors(data, items, lambda x: self(x.to(self.device)), self.kinds)
+        self.measurements = single_motif_errors(self.data, items, lambda x: self(x.to(self.device)), self.kinds)

@@ -32,6 +32,7 @@ class LocalEncoder(nn.Module):
     def __init__(
         self,
         channels: int,
+        *,
         width: int = 64,
         blocks: int = 4,
         stem_kernel: int = 1,

@@ -1,18 +1,30 @@
-"""What a test of Sparling gathers batch by batch, and the measurements and arrays that come of it."""
+"""Measurements of a test, gathered batch by batch: decoded labels, motifs by kind, the cost of binning; and arrays."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+
 import numpy as np
+import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from sparseid.data.batch import MotifBatch
-from sparseid.measurements import Measurement
+from sparseid.measurements import Key, Measurement
 from sparseid.methods.sparling.networks import Domain
+from sparseid.metrics.binning import equal_count_bins
+from sparseid.metrics.confusion import kind_shares
 from sparseid.metrics.edit_distance import cut_at_end, edit_distances, exact_match, without_padding
 from sparseid.metrics.motifs import ChannelMap, MotifCounts, boxes_in_cells, channel_symbols, motif_errors
 
 EXAMPLES = 12
 """Test items kept for pictures."""
+BINS = (2, 4, 8, 16)
+"""Numbers of bins, as published."""
+LEAST_MISTAKEN = 0.1
+"""Percent of a kind from which on the share that falls to another kind is listed; there are K (K - 1) pairs."""
+SYMBOLS = {"(": "lparen", ")": "rparen", "+": "plus"}
+"""Kinds whose row key is a word, as in the paper's ``targets.yaml``."""
 
 
 def percent(values: dict[str, float], items: int) -> list[Measurement]:
@@ -98,6 +110,88 @@ class MatchedMotifs:
             "kind_names": np.array(self.domain.kind_names),
             "token_names": np.array(self.domain.token_names),
         }
+
+
+def kind_measurements(matrix: NDArray[np.integer], names: Sequence[str]) -> list[Measurement]:
+    """Return the shares of each kind, in percent, under the keys ``symbol`` and ``to``.
+
+    ``diagonal_share`` (to: aligned) and ``none_share`` (to: none, missed sites) of every kind; ``other_channel_share``
+    (to: another kind) of pairs from :data:`LEAST_MISTAKEN` on. Of the activations outside every box (symbol: none):
+    ``row_share``, their share of all pairs (to: all), and ``other_channel_share`` of the channel that has most of them
+    (to: busiest_channel).
+
+    Parameters
+    ----------
+    matrix : (K + 1, C + 1) int
+        Counts of :class:`sparseid.metrics.motifs.MotifCounts`.
+    names
+        The K kinds.
+    """
+    shares, counts = kind_shares(matrix), np.asarray(matrix).sum(axis=1)
+    pairs = int(counts.sum())
+
+    def share(metric: str, value: float, n: int, symbol: Key, to: Key) -> Measurement:
+        return Measurement(metric, 100 * value, "percent", n, {"symbol": symbol, "to": to})
+
+    measured = []
+    symbols = [SYMBOLS.get(name, name) for name in names]
+    for kind, name in enumerate(symbols):
+        n, of_kind = int(counts[kind]), shares.to_kind[kind]
+        measured.append(share("diagonal_share", float(of_kind[kind]), n, name, "aligned"))
+        measured.append(share("none_share", float(shares.missed[kind]), n, name, "none"))
+        measured += [
+            share("other_channel_share", float(of_kind[other]), n, name, other_name)
+            for other, other_name in enumerate(symbols)
+            if other != kind and 100 * of_kind[other] >= LEAST_MISTAKEN
+        ]
+    n = int(counts[-1])
+    measured.append(share("row_share", float(shares.row_shares[-1]), pairs, "none", "all"))
+    measured.append(share("other_channel_share", shares.busiest_outside, n, "none", "busiest_channel"))
+    return measured
+
+
+class BinnedLabels:
+    """Labels decoded from motif maps whose values are those of a few bins, for each number of bins (appendix I).
+
+    Parameters
+    ----------
+    maps
+        Motif maps (N, C, H, W), batch by batch: the bins are those of their active values.
+    end
+        The end token.
+    items
+        Test items to decode so.
+    """
+
+    def __init__(self, maps: Iterable[Tensor], end: int, items: int) -> None:
+        by_batch = [active_values(of_batch) for of_batch in maps]
+        values = [np.concatenate(of_channel) for of_channel in zip(*by_batch, strict=True)]
+        self.bins = {number: equal_count_bins(values, number) for number in BINS}
+        self.labels = {number: DecodedLabels(end) for number in BINS}
+        self.left = items
+
+    def add(self, labels: Tensor, maps: Tensor, decode: Callable[[Tensor], Tensor]) -> None:
+        """Decode the maps (N, C, H, W) of a test batch with each number of bins, unless there have been enough."""
+        labels, maps = labels[: self.left], maps[: self.left]
+        self.left -= len(labels)
+        for number, bins in self.bins.items() if len(labels) else ():
+            binned = torch.from_numpy(bins.apply(maps.cpu().numpy())).to(maps)
+            self.labels[number].add(labels, decode(binned))
+
+    def measurements(self, exact: DecodedLabels) -> list[Measurement]:
+        """Return the accuracy lost against `exact`, decoded from the same items' own maps, in percent."""
+        measured = []
+        for number, binned in self.labels.items():
+            items = len(binned.labels)
+            own = edit_distances(exact.labels[:items], exact.decoded[:items])
+            lost = float(np.mean(edit_distances(binned.labels, binned.decoded) - own))
+            measured.append(Measurement("binning_delta", 100 * lost, "percent", items, {"bins": number}))
+        return measured
+
+
+def active_values(maps: Tensor) -> list[np.ndarray]:
+    """Return the active (positive) values of each channel of maps (N, C, H, W)."""
+    return [values[values > 0].cpu().numpy() for values in maps.transpose(0, 1).flatten(1)]
 
 
 def drawn(inputs: Tensor, domain: Domain) -> Tensor:

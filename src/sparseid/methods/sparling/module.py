@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
-from pytorch_lightning import Callback, LightningModule
+from pytorch_lightning import Callback
 from torch import Tensor, nn
 
 from sparseid.data.batch import MotifBatch
 from sparseid.measurements import Evaluation, Measurement
 from sparseid.methods.batch_statistics import share_of_mean
-from sparseid.methods.sparling.binned import BINS
-from sparseid.methods.sparling.callbacks import AdaptiveDensity
-from sparseid.methods.sparling.evaluation import DecodedLabels, MatchedMotifs, example_arrays
-from sparseid.methods.sparling.further import BINNED_DENSITIES, binned_labels, further_measurements
+from sparseid.methods.module import ExperimentModule
+from sparseid.methods.sparling.evaluation import (
+    BINS,
+    BinnedLabels,
+    DecodedLabels,
+    MatchedMotifs,
+    drawn,
+    example_arrays,
+    kind_measurements,
+)
 from sparseid.methods.sparling.losses import IGNORED, exactly_right, sequence_cross_entropy, teacher_forcing
 from sparseid.methods.sparling.networks import (
     Domain,
@@ -29,15 +36,29 @@ from sparseid.methods.sparling.networks import (
 )
 from sparseid.methods.sparling.optimiser import adam, clip
 from sparseid.methods.sparling.penalised_layer import PenalisedLayer
+from sparseid.methods.sparling.perturbation import (
+    RADIUS,
+    exchange_arrays,
+    identified_kinds,
+    perturb,
+    perturbation_accuracy,
+)
+from sparseid.methods.sparling.schedule import AdaptiveDensity
+from sparseid.methods.sparling.single_motifs import single_motif_errors, strongest
 from sparseid.methods.sparling.sparse_layer import SparseLayer
+from sparseid.metrics.edit_distance import cut_at_end
 from sparseid.metrics.motifs import ChannelMap
-from sparseid.streams import Streams
+from sparseid.streams import FIXED, Streams
 
 if TYPE_CHECKING:
     from sparseid.config.schema import OptimizerConfig, RunConfig, SparlingConfig
 
 
-class SparlingModule(LightningModule):
+BINNED_DENSITIES = 5
+"""The lowest densities, at which activations are binned (published)."""
+
+
+class SparlingModule(ExperimentModule):
     """Encoder, sparse layer and decoder, trained end to end on label sequences.
 
     Parameters
@@ -50,17 +71,6 @@ class SparlingModule(LightningModule):
         Training items per step, for counting samples.
     seed
         Seed of the weights of a second start; those of the first come from the global generator.
-
-    Attributes
-    ----------
-    milestone
-        Name under which the present weights are to be kept, set at the end of a validation; None if they are not.
-    progress_note
-        What the progress line should say beside the loss.
-    evaluation
-        The test under way, set by the run.
-    measurements, arrays
-        Results of the last test.
     """
 
     def __init__(
@@ -78,16 +88,11 @@ class SparlingModule(LightningModule):
         self.optimizer_config: OptimizerConfig = method.optimizer
         self.evaluation_config = method.evaluation
         self.most_densities = len(densities(method)) if method.sparse.kind == "threshold" else 1
-        self.evaluation: Evaluation | None = None
         self.encoder = build_encoder(method, domain)
         self.sparse: nn.Module = build_sparse(method, domain)
         self.decoder = build_decoder(method, domain)
         self.adaptive_density = AdaptiveDensity(build_schedule(method))
         self._fresh = lambda: type(self)(method, domain, batch_size, seed)
-        self.milestone: str | None = None
-        self.progress_note = ""
-        self.measurements: list[Measurement] = []
-        self.arrays: dict[str, np.ndarray] = {}
 
     @classmethod
     def from_config(cls, cfg: RunConfig, data: Any) -> SparlingModule:
@@ -198,12 +203,12 @@ class SparlingModule(LightningModule):
         return self.decoder.greedy(maps, self.evaluation_config.decode_steps)
 
     def on_test_start(self) -> None:
-        """Forget the last test."""
-        self.measurements, self.arrays = [], {}
+        """Discard the last test."""
+        super().on_test_start()
         channel_map = cast(ChannelMap, self.evaluation_config.channel_map)
         self._decoded = DecodedLabels(self.domain.vocabulary - 1)
         self._matched = MatchedMotifs(self.domain, self.channels, self.encoder.stride, channel_map)
-        self._binned = binned_labels(self)
+        self._binned = self._binned_labels()
 
     def test_step(self, batch: MotifBatch, batch_idx: int) -> None:
         """Decode greedily and match the motif map with the true sites."""
@@ -230,7 +235,57 @@ class SparlingModule(LightningModule):
             self.measurements += [Measurement("val_exact_accuracy", 100 * trace[-1][3], "percent", self._checked)]
         if self._binned is not None:
             self.measurements += self._binned.measurements(self._decoded)
-        further, pictures = further_measurements(self, self._matched)
-        self.measurements += further
-        self.arrays |= self._matched.arrays() | pictures
+        self.arrays |= self._matched.arrays()
+        if self._steps_above == 0 and isinstance(self.sparse, SparseLayer):
+            self.measurements += kind_measurements(self._matched.counts.matrix, self.domain.kind_names)
+            if self.evaluation_config.perturbed_items:
+                self._measure_exchanges()
+            if self.evaluation_config.single_items:
+                self._measure_single_motifs(self.sparse)
         self.arrays["density_trace"] = np.array(trace, float).reshape(-1, 4)
+
+    @property
+    def _steps_above(self) -> int | None:
+        """Cuts above the last density of the current test; None for a test that no run began."""
+        return cast(int, self.evaluation.keys["steps_above"]) if self.evaluation is not None else None
+
+    def _binned_labels(self) -> BinnedLabels | None:
+        """Return a decoder of binned motif maps, with bins fitted on other items; None if this test does not bin."""
+        items, steps = self.evaluation_config.binned_items, self._steps_above
+        if not items or steps is None or steps >= BINNED_DENSITIES:
+            return None
+        maps = (self(batch.inputs.to(self.device)) for batch in self.data.fixed_set("binning", items))
+        return BinnedLabels(maps, self.domain.vocabulary - 1, items)
+
+    def _measure_exchanges(self) -> None:
+        """Measure how often the decoder follows an exchanged motif, and keep examples."""
+        data, config = self.data, self.evaluation_config
+        change = partial(
+            perturb,
+            channels=identified_kinds(self._matched.counts.matrix, self._matched.channel_kinds),
+            exchanges=data,
+            radius=-(-RADIUS // self.encoder.stride),
+            rng=FIXED.numpy("sparling/perturbation"),
+        )
+
+        def encode(inputs: Tensor) -> Tensor:
+            return self(inputs.to(self.device))
+
+        def decode(maps: Tensor) -> list[list[int]]:
+            return cut_at_end(self.decode(maps).cpu().numpy(), self.domain.vocabulary - 1)
+
+        batches = data.fixed_set("test", config.items)
+        accuracy, items, examples = perturbation_accuracy(batches, encode, decode, change, config.perturbed_items)
+        self.measurements.append(Measurement("perturbation_accuracy", 100 * accuracy, "percent", items))
+        if examples is not None:
+            pictures = drawn(examples.inputs, self.domain).cpu().numpy()
+            maps = examples.before.cpu().numpy(), examples.after.cpu().numpy()
+            self.arrays |= exchange_arrays(pictures, *maps, examples.labels, examples.expected, examples.decoded)
+
+    def _measure_single_motifs(self, sparse: SparseLayer) -> None:
+        """Measure how often the strongest channel names a single motif wrongly."""
+
+        def scores(inputs: Tensor) -> Tensor:
+            return strongest(sparse.above_threshold(self.encoder(inputs.to(self.device))))
+
+        self.measurements += single_motif_errors(self.data, self.evaluation_config.single_items, scores, self.channels)

@@ -60,13 +60,13 @@ def build_encoder(method: SparlingConfig, domain: Domain, channels: int = 0) -> 
     sizes = method.encoder
     return LocalEncoder(
         channels or motif_channels(method, domain),
-        sizes.width,
-        sizes.blocks,
-        sizes.stem_kernel,
-        sizes.stride,
-        domain.in_channels,
-        sizes.bf16,
-        domain.one_dimensional,
+        width=sizes.width,
+        blocks=sizes.blocks,
+        stem_kernel=sizes.stem_kernel,
+        stride=sizes.stride,
+        in_channels=domain.in_channels,
+        bf16=sizes.bf16,
+        one_dimensional=domain.one_dimensional,
     )
 
 
@@ -75,14 +75,16 @@ def build_sparse(method: SparlingConfig, domain: Domain) -> SparseLayer | Penali
     sparse, channels = method.sparse, motif_channels(method, domain)
     if sparse.kind != "threshold":
         last = densities(method)[-1]
-        return PenalisedLayer(channels, sparse.kind, sparse.penalty_weight, last, sparse.batch_norm)
+        return PenalisedLayer(
+            channels, kind=sparse.kind, weight=sparse.penalty_weight, density=last, batch_norm=sparse.batch_norm
+        )
     return SparseLayer(
         channels,
         method.schedule.start_density,
-        sparse.thresholds,
-        sparse.batch_norm,
-        sparse.momentum,
-        sparse.accumulate_motifs,
+        thresholds=sparse.thresholds,
+        batch_norm=sparse.batch_norm,
+        momentum=sparse.momentum,
+        accumulate_motifs=sparse.accumulate_motifs,
     )
 
 
@@ -93,10 +95,10 @@ def build_schedule(method: SparlingConfig) -> DensitySchedule:
     """
     schedule = method.schedule
     return DensitySchedule(
-        schedule.start_density,
-        schedule.min_density if method.sparse.kind == "threshold" else schedule.start_density,
-        schedule.cut_factor,
-        schedule.target_fall_per_sample,
+        density=schedule.start_density,
+        min_density=schedule.min_density if method.sparse.kind == "threshold" else schedule.start_density,
+        cut_factor=schedule.cut_factor,
+        target_fall_per_sample=schedule.target_fall_per_sample,
         min_target=schedule.min_target,
         restart_after=schedule.restart_after,
         restart_below=schedule.restart_below,
@@ -114,16 +116,16 @@ def build_decoder(method: SparlingConfig, domain: Domain) -> SequenceDecoder:
     sizes, stride = method.decoder, method.encoder.stride
     return SequenceDecoder(
         motif_channels(method, domain),
-        (-(-domain.spatial[0] // stride), -(-domain.spatial[1] // stride)),
-        domain.vocabulary,
-        sizes.width,
-        sizes.pool,
-        sizes.positions,
-        sizes.encoder_layers,
-        sizes.decoder_layers,
-        sizes.heads,
-        sizes.feedforward,
-        sizes.dropout,
-        sizes.norm_first,
-        domain.one_dimensional,
+        cells=(-(-domain.spatial[0] // stride), -(-domain.spatial[1] // stride)),
+        vocabulary=domain.vocabulary,
+        width=sizes.width,
+        pool=sizes.pool,
+        positions=sizes.positions,
+        encoder_layers=sizes.encoder_layers,
+        decoder_layers=sizes.decoder_layers,
+        heads=sizes.heads,
+        feedforward=sizes.feedforward,
+        dropout=sizes.dropout,
+        norm_first=sizes.norm_first,
+        one_dimensional=domain.one_dimensional,
     )

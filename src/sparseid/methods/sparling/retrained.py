@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from sparseid.measurements import Evaluation
+from sparseid.methods.module import ExperimentModule
 from sparseid.methods.sparling.evaluation import DecodedLabels
 from sparseid.methods.sparling.module import SparlingModule
 from sparseid.methods.sparling.networks import Domain, densities
@@ -57,8 +58,8 @@ class RetrainedModule(SparlingModule):
         return [Evaluation({"steps_above": 0}, folder / "checkpoints" / "last.ckpt", self.evaluation_config.items)]
 
     def on_test_start(self) -> None:
-        """Forget the last test."""
-        self.measurements, self.arrays = [], {}
+        """Discard the last test."""
+        ExperimentModule.on_test_start(self)  # no motifs are matched
         self._decoded = DecodedLabels(self.domain.vocabulary - 1)
 
     def test_step(self, batch: MotifBatch, batch_idx: int) -> None:

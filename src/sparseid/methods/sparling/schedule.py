@@ -1,9 +1,11 @@
-"""Adaptive sparsity (Sparling, Algorithm 1): when to cut the density, as a state machine without a trainer."""
+"""Adaptive sparsity (Sparling, Algorithm 1): when to cut the density, and the callback that does it in training."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from pytorch_lightning import Callback, LightningModule, Trainer
 
 from sparseid.densities import ROUNDING
 
@@ -99,3 +101,49 @@ class DensitySchedule:
         """Restore :meth:`state_dict`."""
         for name, value in state.items():
             setattr(self, name, value)
+
+
+class AdaptiveDensity(Callback):
+    """After each validation, let the schedule decide about the density; end the training when it is finished.
+
+    When the accuracy exceeded the target, the weights of this moment are the result at the density that was in force;
+    the module then names them as a milestone (``density-07`` after seven cuts), which the run saves.
+
+    Parameters
+    ----------
+    schedule
+        Its state is stored in checkpoints with the trace of all checks.
+    """
+
+    def __init__(self, schedule: DensitySchedule) -> None:
+        self.schedule = schedule
+        self.trace: list[list[float]] = []
+
+    def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Check the accuracy that the module measured."""
+        module: Any = pl_module
+        schedule, density, cuts = self.schedule, self.schedule.density, self.schedule.cuts
+        accuracy = trainer.strategy.broadcast(module.validation_accuracy())  # one decision for all processes
+        samples = trainer.global_step * module.batch_size
+        reached = schedule.check(samples, accuracy)
+        self.trace.append([samples, density, schedule.target, accuracy])
+        if schedule.restart(accuracy):
+            module.restart(schedule.starts)
+        module.milestone = f"density-{cuts:02d}" if reached else None
+        above = schedule.density / schedule.min_density  # 1 where a penalty and no threshold makes motifs sparse
+        module.progress_note = (
+            (f"density {above:.3g}x the minimum, " if above > 1 else "")
+            + f"exact {accuracy:.3f}, target {schedule.target:.3f}"
+            + (f", start {schedule.starts}" if schedule.starts > 1 else "")
+        )
+        if schedule.finished:
+            trainer.should_stop = True
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return schedule and trace as plain numbers."""
+        return {"schedule": self.schedule.state_dict(), "trace": self.trace}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Restore :meth:`state_dict`."""
+        self.schedule.load_state_dict(state_dict["schedule"])
+        self.trace = state_dict["trace"]

@@ -9,7 +9,7 @@ import numpy as np
 from torch import Tensor
 
 from sparseid.data.batch import MotifBatch
-from sparseid.data.single_motifs import SingleMotifTest
+from sparseid.data.motifs import SingleMotifTest
 from sparseid.measurements import Measurement
 from sparseid.metrics.single_motif import count_predictions, single_motif_error
 

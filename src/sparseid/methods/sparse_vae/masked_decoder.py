@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from sparseid.stacking.chunking import parts
 from sparseid.stacking.layers import StackedLinear
-from sparseid.stacking.parts import parts
 
 KEPT = {"cpu": 2**26, "cuda": 2**30}
 """Floats of activations that are kept for the backward pass; where there are more, they are computed again."""

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from pytorch_lightning import LightningModule
 from torch import Tensor
 
 from sparseid.data.batch import FeatureBatch
 from sparseid.errors import InputError
-from sparseid.measurements import Evaluation, Measurement
+from sparseid.measurements import Measurement
+from sparseid.methods.module import StackedModule
 from sparseid.methods.sparse_vae.evaluation import Evaluated, arrays_of, measure, planes_of, scores_of
 from sparseid.methods.sparse_vae.model import VAE, Given, LatentModel, SparseVAE
-from sparseid.methods.sparse_vae.networks import Noise, StepNoise, drawn, restart_generators
+from sparseid.methods.sparse_vae.networks import Noise, RestartNoise, drawn, restart_generators
 from sparseid.methods.sparse_vae.nmf import Factorisation
 from sparseid.methods.sparse_vae.oi_vae import OIVAE
 from sparseid.methods.sparse_vae.topics import enrichment_measurement, topic_measurements
@@ -42,7 +41,7 @@ CHUNK = 512
 """Samples of a member that are encoded at a time after training."""
 
 
-class SparseVAEModule(LightningModule):
+class SparseVAEModule(StackedModule["FeatureData"]):
     """A stack of models, for each seed as many as there are restarts.
 
     The restarts of a seed differ in initial values and noise; that with the lowest objective on all training samples
@@ -57,15 +56,6 @@ class SparseVAEModule(LightningModule):
     steps
         Optimiser steps of the run.
 
-    Attributes
-    ----------
-    milestone
-        Always None: the last weights are tested.
-    progress_note
-        Always empty: there is no validation.
-    measurements, arrays
-        Results of the last test.
-
     Raises
     ------
     InputError
@@ -73,29 +63,20 @@ class SparseVAEModule(LightningModule):
     """
 
     def __init__(self, method: SparseVAEConfig, data: FeatureData, steps: int) -> None:
-        super().__init__()
+        super().__init__(data.seeds)
         if method.model in GAUSSIAN_ONLY and data.likelihood != "gaussian":
             text = f"{method.model} has no likelihood of counts: pick another method.model for these data"
             raise InputError(text, ("method.model",))
-        self.method, self.seeds = method, data.seeds
+        self.method = method
         self.given = Given(data.features, data.likelihood == "gaussian", data.row_normalised, data.batch_size, steps)
         init = restart_generators(data.seeds, method.restarts, "init")
         self.model = MODELS[method.model](method, self.given, init)
-        self.noise = StepNoise(data.seeds, method.restarts, data.batch_size, method.latents)
-        self.milestone: str | None = None
-        self.progress_note = ""
-        self.measurements: list[Measurement] = []
-        self.arrays: dict[str, np.ndarray] = {}
+        self.noise = RestartNoise(data.seeds, method.restarts, data.batch_size, method.latents)
 
     @classmethod
     def from_config(cls, cfg: RunConfig, data: Any) -> SparseVAEModule:
         """Build the module of a run for its data module."""
         return cls(cfg.method, data, cfg.trainer.max_samples // cfg.trainer.batch_size)
-
-    @property
-    def data(self) -> FeatureData:
-        """The data module of the run."""
-        return self.trainer.datamodule  # type: ignore[attr-defined]
 
     # training
 
@@ -135,18 +116,9 @@ class SparseVAEModule(LightningModule):
 
     # evaluation
 
-    def evaluations(self, folder: Path) -> list[Evaluation]:
-        """Return the one test: of the last weights, on all test samples."""
-        return [Evaluation({}, folder / "checkpoints" / "last.ckpt", self.most_test_items)]
-
-    @property
-    def most_test_items(self) -> int:
-        """Test samples."""
-        return self.data.test_items
-
     def on_test_start(self) -> None:
-        """Forget the last test; choose the restart of each seed."""
-        self.measurements, self.arrays = [], {}
+        """Discard the last test; choose the restart of each seed."""
+        super().on_test_start()
         self._objectives = self.objectives()
         lowest = torch.where(torch.isfinite(self._objectives), self._objectives, torch.inf).argmin(dim=1)
         self._chosen = torch.arange(len(self.seeds), device=self.device) * self.method.restarts + lowest

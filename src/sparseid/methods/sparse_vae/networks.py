@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from sparseid.stacking.layers import StackedLinear
-from sparseid.stacking.noise import DRAWN_AT_ONCE
+from sparseid.stacking.noise import StepDraws
 from sparseid.streams import Streams
 
 
@@ -102,7 +102,7 @@ def drawn(streams: Iterable[torch.Generator], shape: tuple[int, ...], device: to
     return Noise(torch.stack(normal).to(device), torch.stack(uniform).to(device))
 
 
-class StepNoise:
+class RestartNoise:
     """The noise of every training step, per member: a function of (seed, restart, step).
 
     Parameters
@@ -114,19 +114,15 @@ class StepNoise:
     """
 
     def __init__(self, seeds: Sequence[int], restarts: int, batch: int, latents: int) -> None:
-        self.seeds, self.restarts, self.batch, self.latents = list(seeds), restarts, batch, latents
-        self._length = max(1, DRAWN_AT_ONCE // (batch * latents))
-        self._block = -1
-        self._noise: Noise | None = None
+        def draw_block(block: int, steps: int) -> Noise:
+            streams = restart_generators(seeds, restarts, "noise", block)
+            return drawn(streams, (steps, batch, latents), torch.device("cpu"))
+
+        self._draws = StepDraws(draw_block, batch * latents)
 
     def at(self, step: int, batch: int, device: torch.device) -> Noise:
         """Return the noise of a step for the samples of its batch, which may be fewer than `batch` of a full one."""
-        block, place = divmod(step, self._length)
-        if block != self._block or self._noise is None:
-            shape = (self._length, self.batch, self.latents)
-            self._noise = drawn(restart_generators(self.seeds, self.restarts, "noise", block), shape, device)
-            self._block = block
-        return Noise(*(part[:, place, :batch] for part in self._noise))
+        return Noise(*(part[:, :batch] for part in self._draws.at(step, device)))
 
 
 def restart_generators(seeds: Sequence[int], restarts: int, name: str, *counters: int) -> list[torch.Generator]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from pytorch_lightning import LightningModule
 from torch import Tensor
 
 from sparseid.data.batch import EnvironmentBatch
-from sparseid.measurements import Evaluation, Key, Measurement
+from sparseid.measurements import Key
+from sparseid.methods.module import StackedModule
 from sparseid.methods.tbr.evaluation import Tested, arrays_of, measure
 from sparseid.methods.tbr.losses import l1_penalty, latent_scale, mean_squared_error, soft_threshold
 from sparseid.methods.tbr.model import TreeModel
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from sparseid.data.environments import EnvironmentData
 
 
-class TBRModule(LightningModule):
+class TBRModule(StackedModule["EnvironmentData"]):
     """A stack of TBR models, or of baselines, one per seed.
 
     Parameters
@@ -39,23 +38,13 @@ class TBRModule(LightningModule):
         Sizes, penalty and learning rate.
     data
         Its `seeds`, `tree`, `features`, `unseen` and numbers of latents and test items.
-
-    Attributes
-    ----------
-    milestone
-        Always None: there is one test.
-    progress_note
-        The members' mean validation error, and how many have diverged.
-    measurements, arrays
-        Results of the last test.
     """
 
     penalty_weight: Tensor
 
     def __init__(self, method: TBRConfig, data: EnvironmentData) -> None:
-        super().__init__()
-        self.method, self.seeds, self.tree = method, data.seeds, data.tree
-        self.test_items = data.test_items
+        super().__init__(data.seeds)
+        self.method, self.tree = method, data.tree
         self.true_latents, self.unseen, self.domain = data.latents, data.unseen is not None, data.domain
         self.model = TreeModel(
             [data.features, *method.hidden, method.latents],
@@ -71,10 +60,6 @@ class TBRModule(LightningModule):
         self._warm_steps = method.warm_up_samples // data.batch_size
         self._scale: Tensor | None = None
         self.register_buffer("penalty_weight", per_member(method.penalty_weight, len(data.seeds)), persistent=False)
-        self.milestone: str | None = None
-        self.progress_note = ""
-        self.measurements: list[Measurement] = []
-        self.arrays: dict[str, np.ndarray] = {}
 
     @classmethod
     def from_config(cls, cfg: RunConfig, data: Any) -> TBRModule:
@@ -148,27 +133,14 @@ class TBRModule(LightningModule):
         if self.method.test_weights == "best":
             self.best.keep(self.lowest.update(self._squares / self._items), self.model.state_dict())
         errors = (self._squares / self._items).tolist()
-        self.log_dict({f"val_mse/seed{seed}": error for seed, error in zip(self.seeds, errors, strict=True)})
-        finite = np.isfinite(errors)
-        self.progress_note = f"validation MSE {np.mean(errors, where=finite):.3g}" if finite.any() else ""
-        if not finite.all():
-            lost = ", ".join(str(seed) for seed, good in zip(self.seeds, finite, strict=True) if not good)
-            self.progress_note += f"; diverged: seed {lost}"
+        self.log_members("val_mse", errors)
+        self.note_validation("validation MSE", errors)
 
     # evaluation
 
-    def evaluations(self, folder: Path) -> list[Evaluation]:
-        """Return the one test, on all test samples; the last checkpoint also holds the best weights."""
-        return [Evaluation({}, folder / "checkpoints" / "last.ckpt", self.test_items)]
-
-    @property
-    def most_test_items(self) -> int:
-        """Test samples of all evaluations."""
-        return self.test_items
-
     def on_test_start(self) -> None:
-        """Forget the last test; take the weights to be tested; find the rotation of the two-stage estimator."""
-        self.measurements, self.arrays = [], {}
+        """Discard the last test; take the weights to be tested; find the rotation of the two-stage estimator."""
+        super().on_test_start()
         if self.method.test_weights == "best":
             self.best.keep(torch.isinf(self.lowest.best), self.model.state_dict())  # no validation was finite
             self.model.load_state_dict(self.best.tensors())
@@ -180,7 +152,7 @@ class TBRModule(LightningModule):
         """Return (members, k, k) the linear map of the latents that makes the deltas of the training data sparsest."""
         count = len(self.tree.observed)
         moments = torch.zeros(())
-        for batch in self.trainer.datamodule.train.chunks():  # type: ignore[attr-defined]
+        for batch in self.data.train.chunks():
             latents = self.model.encode(batch.inputs)
             moments = moments.to(latents) + second_moments(latents, batch.labels, batch.environments, count)
         differences = contrasts(self.tree).to(moments) @ environment_weights(moments)

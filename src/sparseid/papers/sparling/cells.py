@@ -130,7 +130,7 @@ def by_run(rows: pd.DataFrame) -> pd.DataFrame:
 def kinds(rows: pd.DataFrame) -> pd.DataFrame:
     """Return figure 8's rows: of the pairs of kinds that are mistaken for each other only those that the paper prints.
 
-    A run lists no pair that it hardly mistakes (``methods.sparling.kinds``): a printed one counts as 0 then.
+    A run lists no pair that it hardly mistakes (``methods.sparling.evaluation``): a printed one counts as 0 then.
     """
     others = rows["metric"] == "other_channel_share"
     printed = [

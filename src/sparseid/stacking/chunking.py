@@ -1,19 +1,45 @@
-"""The losses of a stack a few members at a time, so that what a step works on stays in the cache."""
+"""Work through a stack in chunks whose intermediates stay in the cache: rows of members, or losses of whole members."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-FLOATS = {"cpu": 2**21, "cuda": 2**27}
-"""Size of the largest intermediate of a group."""
+PART_FLOATS = {"cpu": 2**18, "cuda": 2**27}
+"""Size of the largest intermediate of a part: on a CPU what its cache keeps, on a GPU what its memory easily holds."""
+GROUP_FLOATS = {"cpu": 2**21, "cuda": 2**27}
+"""Size of the largest intermediate of a group, whose losses and gradients are computed together."""
 
 Losses = Callable[[dict[str, Tensor], slice], Tensor]
 """Maps parameters of some members, by name, and which members these are, to their losses (members of the group,)."""
+
+
+def parts(members: int, batch: int, floats: int, device: torch.device) -> Iterator[tuple[slice, slice]]:
+    """Yield the members and the rows (samples of the batch, features, ...) of each part, in order.
+
+    Parameters
+    ----------
+    members, batch
+        Members of the stack, and rows of each.
+    floats
+        Size of the largest intermediate, per member and row.
+    device
+        Where the work is done.
+
+    Examples
+    --------
+    >>> [(m.start, m.stop, r.start, r.stop) for m, r in parts(2, 5, 2**16, torch.device("cpu"))]
+    [(0, 1, 0, 4), (0, 1, 4, 5), (1, 2, 0, 4), (1, 2, 4, 5)]
+    """
+    rows = max(PART_FLOATS.get(device.type, PART_FLOATS["cuda"]) // floats, 1)
+    together = max(rows // batch, 1)  # members whose whole batches fit
+    for first in range(0, members, together):
+        for start in range(0, batch, rows):
+            yield slice(first, min(first + together, members)), slice(start, min(start + rows, batch))
 
 
 def member_groups(members: int, floats: int, device: torch.device) -> list[slice]:
@@ -33,7 +59,7 @@ def member_groups(members: int, floats: int, device: torch.device) -> list[slice
     >>> member_groups(5, 2**20, torch.device("cpu"))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
-    together = max(FLOATS.get(device.type, FLOATS["cuda"]) // floats, 1)
+    together = max(GROUP_FLOATS.get(device.type, GROUP_FLOATS["cuda"]) // floats, 1)
     return [slice(first, min(first + together, members)) for first in range(0, members, together)]
 
 

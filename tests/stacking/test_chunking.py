@@ -1,12 +1,22 @@
 import math
 
+import pytest
 import torch
 from torch import nn
 from torch.func import functional_call
 
-from sparseid.stacking.groups import losses_in_groups, member_groups
+from sparseid.stacking.chunking import PART_FLOATS, losses_in_groups, member_groups, parts
 from sparseid.stacking.layers import stacked_mlp
 from sparseid.stacking.members import generators, sum_of_members
+
+
+@pytest.mark.parametrize(("members", "batch", "floats"), [(1, 1, 1), (4, 300, 10), (3, 5, 2**15), (2, 7, 2**30)])
+def test_the_parts_cover_every_row_once_and_hold_no_more_than_they_may(members, batch, floats):
+    seen = torch.zeros(members, batch)
+    for part, rows in parts(members, batch, floats, torch.device("cpu")):
+        seen[part, rows] += 1
+        assert seen[part, rows].numel() * floats <= max(PART_FLOATS["cpu"], floats)
+    assert (seen == 1).all()
 
 
 def test_groups_cover_all_members_and_hold_one_at_least():

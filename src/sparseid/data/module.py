@@ -1,0 +1,60 @@
+"""Base classes of data sets: the attributes by which a run reports and tests any LightningDataModule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from pytorch_lightning import LightningDataModule
+
+
+class DataModule(LightningDataModule):
+    """Data that a run can train and test on.
+
+    Attributes
+    ----------
+    test_items
+        Test items of the next test; set by the run before each one.
+    note
+        Caveat of every table made from these data; empty where they are the paper's.
+    files
+        Path -> SHA-256 of the content, of each user-provided file that was read.
+    remarks
+        Lines for the log of the run, such as the files that were read.
+    """
+
+    note: str = ""
+
+    def __init__(self, test_items: int = 0) -> None:
+        super().__init__()
+        self.test_items = test_items
+        self.files: dict[str, str] = {}
+        self.remarks: list[str] = []
+
+
+class StackedData(DataModule):
+    """Data for a stack that lie on the device and are indexed there.
+
+    Parameters
+    ----------
+    seeds
+        One per member.
+    batch_size
+        Training samples of a member per step.
+    test_items
+        Test samples of a member.
+    """
+
+    def __init__(self, seeds: Sequence[int], batch_size: int, test_items: int) -> None:
+        super().__init__(test_items)
+        self.seeds, self.batch_size = list(seeds), batch_size
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the run; the CPU without a trainer."""
+        return torch.device("cpu") if self.trainer is None else self.trainer.strategy.root_device
+
+    def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:
+        """Return the batch as it is: on the device already."""
+        return batch

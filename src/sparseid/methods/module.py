@@ -1,0 +1,99 @@
+"""Base classes of methods: the attributes and hooks by which a run trains and tests any LightningModule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import numpy as np
+from pytorch_lightning import LightningModule
+from torch import Tensor
+
+from sparseid.data.module import DataModule, StackedData
+from sparseid.measurements import Evaluation, Measurement
+
+Data = TypeVar("Data", bound=DataModule)
+Stack = TypeVar("Stack", bound=StackedData)
+
+
+class ExperimentModule(LightningModule, Generic[Data]):
+    """A method that a run can train, test and resume.
+
+    A subclass wires networks, losses and metrics in Lightning's hooks. Its test hooks set `measurements` and `arrays`;
+    those that override `on_test_start` call this class's.
+
+    Attributes
+    ----------
+    milestone
+        Set during a validation: the name under which the run saves the present weights; None if it should not.
+    progress_note
+        Text of the progress line after the loss.
+    evaluation
+        The current test; set by the run before each one.
+    measurements
+        Results of the last test.
+    remarks
+        Warnings about these results, for the log of the run.
+    arrays
+        Arrays of the last test that figures are drawn from; the run saves those of its last one.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.milestone: str | None = None
+        self.progress_note = ""
+        self.evaluation: Evaluation | None = None
+        self.measurements: list[Measurement] = []
+        self.remarks: list[str] = []
+        self.arrays: dict[str, np.ndarray] = {}
+
+    @property
+    def data(self) -> Data:
+        """The data module of the run."""
+        return self.trainer.datamodule  # type: ignore[attr-defined]
+
+    def evaluations(self, folder: Path) -> list[Evaluation]:
+        """Return the tests after training, in order: by default one of the last weights, on all test items.
+
+        Parameters
+        ----------
+        folder
+            The run folder.
+        """
+        return [Evaluation({}, folder / "checkpoints" / "last.ckpt", self.most_test_items)]
+
+    @property
+    def most_test_items(self) -> int:
+        """Upper bound of the items of all evaluations together, by which the time of testing is estimated."""
+        return self.data.test_items
+
+    def on_test_start(self) -> None:
+        """Discard the results of the last test."""
+        self.measurements, self.remarks, self.arrays = [], [], {}
+
+
+class StackedModule(ExperimentModule[Stack]):
+    """A method that trains a stack: one model per seed, all in the same step.
+
+    Parameters
+    ----------
+    seeds
+        One per member.
+    """
+
+    def __init__(self, seeds: Sequence[int]) -> None:
+        super().__init__()
+        self.seeds = list(seeds)
+
+    def log_members(self, name: str, values: Sequence[float] | Tensor) -> None:
+        """Log one value per member, each under its seed."""
+        self.log_dict({f"{name}/seed{seed}": value for seed, value in zip(self.seeds, values, strict=True)})
+
+    def note_validation(self, name: str, values: Sequence[float]) -> None:
+        """Set the progress note to the mean of the members' finite values, and list the seeds that have diverged."""
+        finite = np.isfinite(values)
+        self.progress_note = f"{name} {np.mean(values, where=finite):.3g}" if finite.any() else ""
+        if not finite.all():
+            lost = ", ".join(str(seed) for seed, good in zip(self.seeds, finite, strict=True) if not good)
+            self.progress_note += f"; diverged: seed {lost}"
