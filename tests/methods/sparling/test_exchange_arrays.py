@@ -1,7 +1,7 @@
 import numpy as np
 
 from sparseid.methods.sparling.exchange_arrays import exchange_arrays
-from sparseid.papers.sparling.exchanges import exchanged_motifs
+from sparseid.papers.sparling.run_pictures import exchanged_motifs
 
 
 def test_entries_name_the_channel_they_were_taken_from_and_the_arrays_can_be_drawn():
