@@ -18,7 +18,7 @@ from sparseid.config.identity import cell_keys
 from sparseid.config.schema import LoggerConfig
 from sparseid.config.stored import load_run_config
 from sparseid.errors import InputError
-from sparseid.papers.names import written
+from sparseid.papers.labels import written
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.reporting import PAGE
 from sparseid.reporting.page import build_report

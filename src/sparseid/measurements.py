@@ -1,12 +1,48 @@
-"""What a method hands to the run: which checkpoints to test, and what the tests measured."""
+"""Metrics and the numbers that a method hands to the run: which checkpoints to test, and the results of the tests."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 Key = str | int | float
 """A value of a row's key: the names and numbers by which a paper's tables and figures address a cell."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Name, unit, direction and label of a metric: they stand here only.
+
+    Parameters
+    ----------
+    name
+        Name in rows and in the ``targets.yaml`` of papers.
+    unit
+        Unit of its values as rows have it, for example ``"percent"``; empty for a pure number.
+    better
+        ``high`` or ``low``, ``none`` if neither is better.
+    label
+        Name in tables and figures; empty is `name` with spaces.
+    meaning
+        One line; empty if the label says it.
+    """
+
+    name: str
+    unit: str = ""
+    better: Literal["high", "low", "none"] = "none"
+    label: str = ""
+    meaning: str = ""
+
+
+SECONDS = Metric("seconds", "second", "low", meaning="wall-clock time of a run")
+"""Metric of every run."""
+
+
+def units(metrics: Iterable[Metric]) -> dict[str, str]:
+    """Return the unit of each metric by its name."""
+    return {metric.name: metric.unit for metric in metrics}
 
 
 @dataclass(frozen=True)

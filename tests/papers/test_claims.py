@@ -6,10 +6,16 @@ from scipy.stats import mannwhitneyu, ttest_ind, ttest_rel, wilcoxon
 
 from sparseid.papers import claims
 from sparseid.papers.registry import ARTEFACTS
-from sparseid.papers.sparling.claims import CLAIMS
+from sparseid.papers.sparling import claims as sparling
 from sparseid.papers.targets import load_targets
 from sparseid.reporting.collect import newest, rows_frame
 from sparseid.training.rows import Row
+
+CLAIMS = {
+    name: check
+    for name, check in claims.claims_in(sparling).items()
+    if name.startswith(("sparling-fig3-", "sparling-fig4-"))
+}
 
 
 def seeds(*values):

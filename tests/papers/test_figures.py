@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sparseid.papers.registry import ARTEFACTS, run_figures
-from sparseid.papers.sparling.pictures import _marks
+from sparseid.papers.sparling.run_pictures import _marks
 from sparseid.reporting.collect import rows_frame
 from sparseid.reporting.figures import save_figure
 

@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
-from sparseid.papers.regcl import figures, statistics
-from sparseid.papers.regcl.claims import ATTRIBUTIONS, CELLS, CLAIMS, LATENTS, REGCL, cell, lead_over_supervised
+from sparseid.papers.claims import claims_in
+from sparseid.papers.regcl import claims, figures, statistics
+from sparseid.papers.regcl.claims import ATTRIBUTIONS, CELLS, LATENTS, REGCL, cell, lead_over_supervised
 from sparseid.papers.regcl.statistics import anova_rows, tukey_rows
 from sparseid.papers.targets import load_targets
 from sparseid.reporting.collect import newest, rows_frame
 from sparseid.training.rows import Row
+
+CLAIMS, STATISTICS = claims_in(claims), claims_in(statistics)
 
 BASE = {"run": "r", "paper": "regcl", "scale": "small", "unit": "", "n": 9, "commit": "a" * 40, "dirty": False}
 BASE |= {"recipe": "0" * 8, "device": "cpu", "written": "2026-05-01T10:00:00+00:00"}
@@ -121,7 +124,7 @@ def test_table_3_has_the_degrees_of_freedom_of_a_complete_design_and_the_terms_o
 
 
 def test_claims_of_table_3_on_the_papers_means():
-    found = {name: check(spread(PRINTED)) for name, check in statistics.CLAIMS.items() if "table3" in name}
+    found = {name: check(spread(PRINTED)) for name, check in STATISTICS.items() if "table3" in name}
     assert found["regcl-table3-extension-dominates"].outcome == "holds"
     assert found["regcl-table3-runs-missing"].outcome == "holds"  # of the printed table; ours misses nothing
     assert "ours of 2,160" in found["regcl-table3-runs-missing"].text
@@ -150,10 +153,10 @@ def test_differences_of_tables_4_and_5_are_the_printed_ones_in_the_printed_order
 
 def test_claims_of_tables_4_and_5_hold_on_the_papers_means_and_fail_on_others():
     names = {"regcl-table4-inverse-hybrid-best", "regcl-table5-inverse-regularised-best"}
-    assert {name: statistics.CLAIMS[name](spread(PRINTED)).outcome for name in names} == dict.fromkeys(names, "holds")
+    assert {name: STATISTICS[name](spread(PRINTED)).outcome for name in names} == dict.fromkeys(names, "holds")
     alike = spread(dict.fromkeys(CELLS, 80.0))
-    assert {name: statistics.CLAIMS[name](alike).outcome for name in names} == dict.fromkeys(names, "fails")
-    count = statistics.CLAIMS["regcl-table4-number-of-rejections"](alike)
+    assert {name: STATISTICS[name](alike).outcome for name in names} == dict.fromkeys(names, "fails")
+    count = STATISTICS["regcl-table4-number-of-rejections"](alike)
     assert (count.outcome, count.text) == ("fails", "0 of 153 pairs are significant")
 
 
@@ -161,7 +164,7 @@ def test_tests_without_enough_rows_are_not_made():
     for frame in (rows_frame([]), rows({REGCL: 98.0}, seeds=1, latents=[4])):
         assert anova_rows(frame).empty
         assert tukey_rows(frame, statistics.TABLE4, "regcl/table4").empty
-        for check in statistics.CLAIMS.values():
+        for check in STATISTICS.values():
             assert (check(frame).outcome, check(frame).measured) == ("undecided", False)
 
 
@@ -183,10 +186,10 @@ def test_a_run_draws_its_maps_below_the_truth():
     truth[:, :, 3:] = True
     arrays = {"truth": truth, "map_jf_plus": np.ones((2, 2, 6)), "map_feature_ablation": np.full((2, 2, 6), np.nan)}
     frame = rows(PRINTED, seeds=2)
-    (figure,) = figures.run_figures(frame, arrays, [], "small").values()
+    (figure,) = figures.run_figures(frame, arrays, "small").values()
     assert len(figure.axes) == 6
     assert [axes.get_title() for axes in figure.axes[:2]] == ["seed 0", "seed 1"]
-    assert figures.run_figures(frame, {"truth": truth}, [], "small") == {}
+    assert figures.run_figures(frame, {"truth": truth}, "small") == {}
     del arrays["truth"]
-    (figure,) = figures.run_figures(frame, arrays, [], "small").values()
+    (figure,) = figures.run_figures(frame, arrays, "small").values()
     assert [axes.get_ylabel() for axes in figure.axes[::2]] == ["feature ablation", "pseudo-inverse Jacobian"]

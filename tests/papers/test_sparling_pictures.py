@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparseid.papers.registry import run_figures
-from sparseid.papers.sparling.pictures import confusion_matrix
+from sparseid.papers.sparling.run_pictures import confusion_matrix
 from sparseid.reporting.collect import rows_frame
 
 

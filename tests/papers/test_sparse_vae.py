@@ -8,12 +8,11 @@ import pytest
 
 from sparseid.config.identity import cell_keys
 from sparseid.config.sweep import plan
-from sparseid.papers.claims import Comparison
-from sparseid.papers.names import written
+from sparseid.papers.claims import Comparison, claims_in
+from sparseid.papers.labels import written
 from sparseid.papers.registry import artefact, run_figures, run_summary
-from sparseid.papers.sparse_vae.cells import BETAS, CORRELATIONS, STUCK, WARM_UP
-from sparseid.papers.sparse_vae.claims import CLAIMS
-from sparseid.papers.sparse_vae.features import CLAIMS as FEATURE_CLAIMS
+from sparseid.papers.sparse_vae import claims
+from sparseid.papers.sparse_vae.rows import BETAS, CORRELATIONS, STUCK, WARM_UP
 from sparseid.papers.targets import load_targets
 from sparseid.reporting.aggregate import cells
 from sparseid.reporting.collect import newest, rows_frame
@@ -21,7 +20,7 @@ from sparseid.training.rows import Row
 
 BASE = {"run": "r", "paper": "sparse_vae", "scale": "paper", "unit": "", "commit": "a" * 40, "dirty": False}
 BASE |= {"device": "cpu", "written": "2026-05-01T10:00:00+00:00", "recipe": "x", "n": 9}
-CHECKS = CLAIMS | FEATURE_CLAIMS
+CHECKS = claims_in(claims)
 
 
 def frame(values):
@@ -55,7 +54,7 @@ def figure3(mse=MSE, dci=DCI, falls=0.3, seeds=5, correlations=CORRELATIONS):
 
 
 def test_claims_of_figure_3_hold_where_the_paper_says_so_and_fail_where_methods_are_swapped():
-    names = [name.removeprefix("sparse_vae-") for name in CLAIMS if "-fig3-" in name]
+    names = [name.removeprefix("sparse_vae-") for name in CHECKS if "-fig3-" in name]
     assert {outcome(name, figure3()) for name in names} == {"holds"}
     assert len(names) == 8
     swapped = {"sparse_vae": "vsc", "vsc": "sparse_vae"}
@@ -129,7 +128,7 @@ def table1(loss=LOSS, rank=RANK, dataset="movielens", best_beta=2.0):
 
 def test_claims_of_table_1_on_the_papers_numbers_and_on_others():
     movies, words = table1(), table1(dataset="peerread")
-    names = [name.removeprefix("sparse_vae-") for name in CLAIMS if "-table1-" in name]
+    names = [name.removeprefix("sparse_vae-") for name in CHECKS if "-table1-" in name]
     assert {name: outcome(name, movies, words) for name in names} == dict.fromkeys(names, "holds")
     assert len(names) == 5
     assert outcome("table1-beta2_best", movies, table1(best_beta=8.0)) == "fails"
@@ -179,7 +178,7 @@ def table2(loss=SHIFTED):
 
 
 def test_claims_of_table_2_on_the_papers_numbers_and_on_others():
-    names = [name.removeprefix("sparse_vae-") for name in CLAIMS if "-table2-" in name]
+    names = [name.removeprefix("sparse_vae-") for name in CHECKS if "-table2-" in name]
     assert {name: outcome(name, table2()) for name in names} == dict.fromkeys(names, "holds")
     assert len(names) == 4
     turned = table2({name: values[::-1] for name, values in SHIFTED.items()})

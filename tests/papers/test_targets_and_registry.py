@@ -1,21 +1,12 @@
 from importlib.resources import files
+from types import ModuleType
 
 import pytest
 
 from sparseid.errors import InputError
-from sparseid.papers.ddl import claims as ddl
-from sparseid.papers.ddl import theory as ddl_theory
-from sparseid.papers.regcl import claims as regcl
-from sparseid.papers.regcl import statistics as regcl_statistics
-from sparseid.papers.registry import ARTEFACTS, PAPERS, artefact, not_built
-from sparseid.papers.sparling import alpha as sparling_alpha
-from sparseid.papers.sparling import claims as sparling
-from sparseid.papers.sparling import claims_baselines as sparling_baselines
-from sparseid.papers.sparling import claims_evaluations as sparling_evaluations
-from sparseid.papers.sparse_vae import claims as sparse_vae
-from sparseid.papers.sparse_vae import features as sparse_vae_features
+from sparseid.papers.claims import claim, claims_in
+from sparseid.papers.registry import ARTEFACTS, PAPERS, artefact
 from sparseid.papers.targets import load_targets
-from sparseid.papers.tbr import claims as tbr
 
 
 @pytest.mark.parametrize(
@@ -58,11 +49,11 @@ def test_known_numbers_of_every_paper():
 
 
 def test_every_artefact_is_built_or_listed_as_not_built():
-    assert not_built("sparling") == ["sparling/fig12"]
+    assert PAPERS["sparling"].not_built == ["sparling/fig12"]
     for paper in PAPERS:
         names = set(load_targets(paper).titles)
-        assert names == (names & set(ARTEFACTS)) | set(not_built(paper))
-        assert not set(not_built(paper)) & set(ARTEFACTS)
+        assert names == (names & set(ARTEFACTS)) | set(PAPERS[paper].not_built)
+        assert not set(PAPERS[paper].not_built) & set(ARTEFACTS)
 
 
 def test_a_target_is_read_field_by_field():
@@ -78,12 +69,40 @@ def test_every_claim_of_a_declared_artefact_has_a_check_and_no_check_is_orphaned
     stated = {statement.id for entry in ARTEFACTS.values() for statement in entry.statements}
     unchecked = {statement.id for entry in ARTEFACTS.values() for statement in entry.unchecked}
     assert not unchecked
-    assert stated == {
-        *(*sparling.CLAIMS, *sparling_alpha.CLAIMS, *sparling_baselines.CLAIMS, *sparling_evaluations.CLAIMS),
-        *(*tbr.CLAIMS, *regcl.CLAIMS, *regcl_statistics.CLAIMS),
-        *(*sparse_vae.CLAIMS, *sparse_vae_features.CLAIMS),
-        *(*ddl.CLAIMS, *ddl_theory.CLAIMS),
+    assert stated == {name for entry in ARTEFACTS.values() for name in entry.checks}
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_metric_of_a_paper_is_declared_once_and_targets_have_its_unit(paper):
+    metrics = {metric.name: metric for metric in PAPERS[paper].metrics}
+    assert len(metrics) == len(PAPERS[paper].metrics)
+    assert {(target.metric, target.unit) for target in PAPERS[paper].targets.targets} <= {
+        (metric.name, metric.unit) for metric in metrics.values()
     }
+    shown = (*PAPERS[paper].artefacts, *PAPERS[paper].summaries)
+    assert {metric for entry in shown for metric in entry.metrics} <= set(metrics)
+
+
+def test_papers_agree_on_the_labels_that_they_share():
+    found = {}
+    for paper in PAPERS.values():
+        own = {metric.name: metric.label for metric in paper.metrics if metric.label} | dict(paper.labels)
+        assert not [name for name, label in own.items() if found.setdefault(name, label) != label]
+
+
+def test_a_claim_is_checked_once():
+    def first(rows):
+        raise NotImplementedError
+
+    module = ModuleType("claims")
+    first.__module__ = module.__name__
+    module.first = claim("a", "b")(first)
+    module.second = claim("c", against="paper/table")(lambda rows, others: None)
+    module.second.__module__ = module.__name__
+    found = claims_in(module)
+    assert (found["a"], found["b"], found["c"].other) == (first, first, "paper/table")
+    with pytest.raises(ValueError, match="a, b: checked twice"):
+        claims_in(module, module)
 
 
 def test_artefacts_compare_with_the_numbers_the_paper_reports_for_them():

@@ -5,14 +5,17 @@ import itertools
 import numpy as np
 import pytest
 
-from sparseid.papers.claims import Comparison
+from sparseid.papers.claims import Comparison, claims_in
 from sparseid.papers.presets import preset_recipes, preset_runs
 from sparseid.papers.registry import artefact, run_figures
 from sparseid.papers.targets import load_targets
-from sparseid.papers.tbr.claims import CLAIMS, LATENTS, LEARNED, PROBABILITIES
+from sparseid.papers.tbr import claims
+from sparseid.papers.tbr.claims import LATENTS, LEARNED, PROBABILITIES
 from sparseid.reporting.aggregate import cells
 from sparseid.reporting.collect import newest, rows_frame
 from sparseid.training.rows import Row
+
+CLAIMS = claims_in(claims)
 
 BASE = {"run": "r", "paper": "tbr", "scale": "small", "unit": "", "n": 9, "commit": "a" * 40, "dirty": False}
 BASE |= {"device": "cpu", "written": "2026-05-01T10:00:00+00:00"}

@@ -4,7 +4,7 @@ from typing import get_args
 import pytest
 
 from sparseid.metrics.intervals import Summary, summarise
-from sparseid.papers.convention import Convention
+from sparseid.papers.aggregation import Convention
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.papers.targets import Target
 from sparseid.reporting.aggregate import cells

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sparseid.measurements import Key
+from sparseid.papers.aggregation import Convention
 from sparseid.papers.claims import ClaimCheck, ClaimResult, Comparison, Finding
-from sparseid.papers.convention import Convention
 from sparseid.papers.targets import Statement, Target, load_targets
 
 if TYPE_CHECKING:
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Drawer = Callable[["pd.DataFrame", Sequence[Target], str], "Figure"]
-"""Draws an artefact from (rows at one scale, targets, scale)."""
+"""Draws an artefact, from its rows at one scale (the newest of each entry and seed), the paper's numbers for it, which
+stand hollow beside ours, and the scale, which is named in the legend."""
 Arrays = Callable[[str], Mapping[str, "np.ndarray"]]
-"""Gives what a run saved in ``arrays.npz``, by the run's name; nothing where it is not at hand."""
+"""Returns the arrays that a run saved in ``arrays.npz``, by the run's name; empty if they are not available."""
 ArrayDrawer = Callable[["pd.DataFrame", Arrays, str], "Figure | None"]
-"""Draws an artefact whose points are too many for rows from (rows at one scale, arrays, scale); None without arrays."""
+"""Draws an artefact that has too many points for rows, from (rows at one scale, arrays, scale); None without arrays."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,9 @@
-"""What checking a claim gives, and the few kinds of check that claims are made of.
+"""Checks of claims: the decorator that marks one, their outcome, and the few kinds that they are made of.
+
+The wording of a claim stands in ``targets.yaml`` alone; a function that checks it is marked with its id::
+
+    @claim("tbr-fig4-robust")
+    def robust(rows): ...
 
 Every check keeps to the notation of the targets files: a comparison compares means over seeds. With fewer than two
 seeds nothing is decided, but the text says how it stands so far.
@@ -9,7 +14,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from types import ModuleType
+from typing import Literal, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -73,6 +79,46 @@ class Comparison:
 
     other: str
     check: Callable[[pd.DataFrame, pd.DataFrame], Finding]
+
+
+Check = TypeVar("Check", bound=Callable[..., Finding])
+
+
+def claim(*ids: str, against: str = "") -> Callable[[Check], Check]:
+    """Mark a function as the check of claims of ``targets.yaml``.
+
+    Parameters
+    ----------
+    *ids
+        Ids of the claims.
+    against
+        Artefact whose rows the check takes as a second argument; empty if the claim's own rows are enough.
+    """
+
+    def mark(check: Check) -> Check:
+        vars(check)["claims"] = {name: Comparison(against, check) if against else check for name in ids}
+        return check
+
+    return mark
+
+
+def claims_in(*modules: ModuleType) -> dict[str, ClaimCheck | Comparison]:
+    """Return the checks that stand in some modules, by the id of their claim.
+
+    Raises
+    ------
+    ValueError
+        If a claim is checked twice.
+    """
+    found: dict[str, ClaimCheck | Comparison] = {}
+    for module in modules:
+        for value in vars(module).values():
+            if getattr(value, "__module__", "") != module.__name__ or not hasattr(value, "claims"):
+                continue
+            if twice := found.keys() & value.claims.keys():
+                raise ValueError(f"{', '.join(sorted(twice))}: checked twice, the second time in {module.__name__}")
+            found |= value.claims
+    return found
 
 
 def every(findings: Mapping[str, Finding]) -> Finding:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import yaml
 
 from sparseid.measurements import Key
-from sparseid.papers.convention import Convention, convention
+from sparseid.papers.aggregation import Convention, convention
+from sparseid.papers.packages import paper_file
 
 
 @dataclass(frozen=True)
@@ -100,14 +100,16 @@ class PaperTargets:
 
 @cache
 def load_targets(paper: str) -> PaperTargets:
-    """Read the targets of `paper` (a folder of ``sparseid.papers``).
+    """Read the targets of `paper` from its folder.
 
     Raises
     ------
+    InputError
+        If there is no such paper.
     FileNotFoundError
-        If the paper has no ``targets.yaml``.
+        If it has no ``targets.yaml``.
     """
-    text = files("sparseid.papers").joinpath(paper, "targets.yaml").read_text(encoding="utf-8")
+    text = paper_file(paper, "targets.yaml").read_text(encoding="utf-8")
     # The C parser is ten times faster; a platform without it still works.
     content = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     artefacts = content["artefacts"]

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
-import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sparseid.files import write_text
-from sparseid.papers.names import written
+from sparseid.papers.labels import written
 from sparseid.papers.presets import artefact_recipes
-from sparseid.papers.registry import ARTEFACTS, PAPERS, not_built
+from sparseid.papers.registry import ARTEFACTS, PAPERS
 from sparseid.papers.targets import load_targets
 from sparseid.reporting import PAGE
 from sparseid.reporting.collect import Collection, collect
@@ -156,12 +153,12 @@ def _paper_page(paper: str, collection: Collection, scales: list[str], report: P
         sections={
             name: [write_artefact(entry, collection, report, name) for entry in built] for name in scales if built
         },
-        planned=[reported(targets, name) for name in not_built(paper)],
+        planned=[reported(targets, name) for name in PAPERS[paper].not_built],
         pictures=newest_pictures(collection.runs, report),
         collection=collection,
         origins=origins(collection.rows),
         others=_other_settings(paper, collection),
-        deviations=_deviations(paper),
+        deviations=PAPERS[paper].deviations,
     )
 
 
@@ -174,8 +171,3 @@ def _other_settings(paper: str, collection: Collection) -> list[str]:
     }
     named = set(zip(rows["run"], rows["recipe"], rows["scale"], strict=True))
     return sorted({str(run) for run, recipe, scale in named if recipe not in shown[scale]})
-
-
-def _deviations(paper: str) -> list[dict[str, Any]]:
-    path = files("sparseid.papers").joinpath(paper, "deviations.yaml")
-    return yaml.safe_load(path.read_text(encoding="utf-8"))["deviations"] if path.is_file() else []

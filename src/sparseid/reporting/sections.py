@@ -12,7 +12,7 @@ import pandas as pd
 
 from sparseid.files import write_text
 from sparseid.papers.artefact import Arrays, Artefact
-from sparseid.papers.names import written_cell
+from sparseid.papers.labels import written_cell
 from sparseid.papers.presets import artefact_runs, of_artefact
 from sparseid.papers.targets import PaperTargets, Statement
 from sparseid.reporting.aggregate import cells

@@ -17,10 +17,10 @@ from sparseid.files import remove_leftovers, write_text
 from sparseid.measurements import Key
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import ClaimResult
-from sparseid.papers.names import written, written_cell
+from sparseid.papers.labels import written_cell
+from sparseid.papers.paper import RunTable
 from sparseid.papers.presets import artefact_recipes, of_artefact
-from sparseid.papers.registry import artefact, run_figures, run_summary
-from sparseid.papers.rows import per_seed, values_of
+from sparseid.papers.registry import artefact, run_figures, run_summary, run_tables
 from sparseid.reporting import PAGE
 from sparseid.reporting.aggregate import Cell, cells
 from sparseid.reporting.collect import RESULT, Collection, collect, newest, read_arrays, rows_frame
@@ -31,9 +31,6 @@ from sparseid.reporting.tables import HEADER, Line, caption, lines, markdown, ma
 from sparseid.reporting.verdicts import Verdict
 from sparseid.training.rows import read_rows
 
-CURVE = ("density", "fpe", "fne", "ce", "e2ee")
-CURVE_LINES = 9
-"""Densities shown in the terminal; the figure has all."""
 WIDTH = 118
 """Columns where the output is no terminal."""
 _STYLES = {
@@ -73,8 +70,8 @@ def finish_run(folder: Path, page: bool = True) -> None:
     if summary is not None:
         table = lines(cells(summary, rows, scale), summary.convention)
         _print_table(console, caption(summary.title, scale, summary.convention), table)
-    if len(values_of(rows, "steps_above")) > 1:
-        _print_curve(console, rows)
+    for further in run_tables(paper, rows):
+        _print_numbers(console, further)
     _print_end(console, scale, folder / "figures", _build_report(console, outputs) if page else None)
 
 
@@ -181,16 +178,14 @@ def _print_table(console: Console, title: str, table: list[Line]) -> None:
         _say(console, f"{mark}: {meaning}")
 
 
-def _print_curve(console: Console, rows: pd.DataFrame) -> None:
-    """Print the errors at some of the densities, the last one always among them."""
-    steps = [int(step) for step in values_of(rows, "steps_above")]
-    stride = -(-len(steps) // CURVE_LINES)
-    table = Table(title="Errors on the way down, %", title_justify="left", title_style="bold")
-    for name in ("cuts above final", *map(written, CURVE)):
+def _print_numbers(console: Console, shown: RunTable) -> None:
+    table = Table(title=shown.title, title_justify="left", title_style="bold")
+    for name in shown.header:
         table.add_column(name, justify="right")
-    for step in reversed(steps[::stride]):
-        values = [per_seed(rows, metric, steps_above=step) for metric in CURVE]
-        table.add_row(str(step), *(number(float(value.mean())) if len(value) else "" for value in values))
+    for line in shown.lines:
+        table.add_row(
+            *(str(value) if isinstance(value, int) else "" if value is None else number(value) for value in line)
+        )
     console.print(table)
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from sparseid.metrics.intervals import Summary
-from sparseid.papers.convention import Convention
-from sparseid.papers.names import written, written_cell
+from sparseid.papers.aggregation import Convention
+from sparseid.papers.labels import written, written_cell, written_unit
 from sparseid.papers.targets import Target
 from sparseid.reporting.aggregate import Cell
 from sparseid.reporting.verdicts import MEANINGS
@@ -26,19 +26,6 @@ MARKS = {
 LEGEND: dict[str, str] = {**MEANINGS, **MARKS}
 """What verdicts and marks of the tables mean."""
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
-_UNITS = {
-    "percent": "%",
-    "AUC in percent": "%",
-    "AUC percent points": "points",
-    "squared AUC percent": "points squared",
-    "second": "s",
-    **dict.fromkeys(
-        ("1", "ratio", "score", "score in [0,1]", "score in [-1,1]", "correlation", "correlation in [0,1]", "fraction",
-         "probability", "list of names", "axis unit"),
-        "",
-    ),
-}  # fmt: skip
-"""Units as they stand behind a metric's name; those without a dimension go without saying."""
 _TEX = str.maketrans(
     {"%": r"\%", "_": r"\_", "&": r"\&", "#": r"\#", "~": r"\textasciitilde{}", "\N{LESS-THAN OR EQUAL TO}": r"$\le$",
      "\N{GREATER-THAN OR EQUAL TO}": r"$\ge$", "<": r"$<$", ">": r"$>$", OLDER_CODE: r"$^\dagger$",
@@ -186,7 +173,7 @@ def caption(title: str, scale: str, convention: Convention) -> str:
 
 def metric_text(metric: str, unit: str) -> str:
     """Return a metric's name with its unit."""
-    unit = _UNITS.get(unit, unit)
+    unit = written_unit(unit)
     return written(metric) + (f", {unit}" if unit else "")
 
 

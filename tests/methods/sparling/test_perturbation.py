@@ -16,7 +16,7 @@ from sparseid.methods.sparling.perturbation import (
     perturbation_accuracy,
 )
 from sparseid.metrics.motifs import MotifCounts, channel_symbols
-from sparseid.papers.sparling.exchanges import exchanged_motifs
+from sparseid.papers.sparling.run_pictures import exchanged_motifs
 
 CHANNELS = {kind: [9 - kind] for kind in range(10)}
 DATA = DigitCircleData(DigitCircle(read_glyphs("compact"), 40, 3, 5, 10, 12, 6, 1), 0, 16, 4, 32)

@@ -10,24 +10,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sparseid.measurements import Key, Measurement
+from sparseid.measurements import Key, Measurement, units
+from sparseid.methods.ddl.metrics import METRICS
 from sparseid.metrics.block_r2 import assigned, block_r2
 from sparseid.metrics.mcc import matching, mcc
 from sparseid.metrics.structure import forbidden_entry, structure_recovery
 
 SHOWN = 2000
 """Test samples of the first member kept for pictures."""
-UNITS = {
-    "mcc": "correlation",
-    "mcc_spearman": "correlation",
-    "reconstruction": "squared data unit",
-    "jacobian_l1": "",
-    "jacobian_l1_normalised": "",
-    "structure_f1": "score in [0,1]",
-    "structure_shd": "entries",
-    "forbidden": "",
-    "r2": "",
-}
+UNITS = units(METRICS)
 
 Values = NDArray[np.floating]
 

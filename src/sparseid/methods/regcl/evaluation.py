@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sparseid.data.batch import SeriesBatch
-from sparseid.measurements import Key, Measurement
+from sparseid.measurements import Key, Measurement, units
 from sparseid.methods.regcl.encoder import StackedEncoder
+from sparseid.methods.regcl.metrics import METRICS
 from sparseid.metrics.attribution import attribution_auc, attribution_map, minimum_norm_auc
 from sparseid.metrics.attribution.inverse import rank_deficient
 from sparseid.metrics.attribution.maps import CHUNK
@@ -31,8 +32,7 @@ ATTRIBUTIONS: dict[str, dict[str, Any]] = {
     "jf_plus": {"method": "inverted_jacobian"},
 }
 """The rows of Table 1 -> how their maps are computed."""
-UNITS = {"auc": "AUC in percent", "minimum_norm_auc": "AUC in percent"}
-"""Of metrics whose unit is not plain percent."""
+UNITS = units(METRICS)
 SHOWN = 2000
 """Held-out samples of the first member kept for pictures."""
 
@@ -167,7 +167,7 @@ def measure(evaluated: Evaluated, layout: Layout, seeds: Sequence[int]) -> list[
     values.append(("rank_deficient", {}, evaluated.deficient, samples))
     finite = torch.isfinite(evaluated.embedding).flatten(1).all(dim=1).tolist()
     return [
-        Measurement(metric, 100 * float(value) if good else None, UNITS.get(metric, "percent"), n, keys, seed)
+        Measurement(metric, 100 * float(value) if good else None, UNITS[metric], n, keys, seed)
         for metric, keys, of_members, n in values
         for seed, value, good in zip(seeds, of_members, finite, strict=True)
     ]

@@ -189,7 +189,7 @@ def exchange_arrays(
     expected: Sequence[Sequence[int]],
     decoded: Sequence[Sequence[int]],
 ) -> dict[str, np.ndarray]:
-    """Return the arrays ``perturbed_*`` of a run, which `papers.sparling.exchanges` draws.
+    """Return the arrays ``perturbed_*`` of a run, which `papers.sparling.run_pictures` draws.
 
     Parameters
     ----------

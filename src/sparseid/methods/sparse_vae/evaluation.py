@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sparseid.measurements import Measurement
+from sparseid.measurements import Measurement, units
+from sparseid.methods.sparse_vae.metrics import METRICS
 from sparseid.metrics.classification import cross_validated_accuracy
 from sparseid.metrics.dci import dci
 from sparseid.metrics.projection import class_silhouette, tsne_plane
@@ -20,21 +21,7 @@ PUBLISHED_ROWS = 16
 """Train and test samples of the published DCI."""
 FEWEST_CODES = 3
 """Different codes that a projection to the plane needs."""
-UNITS = {
-    "mse": "squared data unit",
-    "log_loss": "nat",
-    "gap_to_oracle": "nat",
-    "recall_at_5": "fraction",
-    "ndcg_at_10": "fraction",
-    "objective": "",
-    "dci": "score in [0,1]",
-    "dci_all_rows": "score in [0,1]",
-    "completeness_all_rows": "score in [0,1]",
-    "selector_mse": "",
-    "selector_hamming": "entries",
-    "accuracy": "fraction",
-    "silhouette": "score in [-1,1]",
-}
+UNITS = units(METRICS)
 
 Values = NDArray[np.floating]
 

@@ -1,1 +1,42 @@
-"""Diverse dictionary learning."""
+"""Diverse Dictionary Learning."""
+
+from __future__ import annotations
+
+from sparseid.measurements import Metric
+from sparseid.methods.ddl.metrics import METRICS as MEASURED
+from sparseid.papers.ddl import figures
+from sparseid.papers.ddl.artefacts import ARTEFACTS, SUMMARIES
+from sparseid.papers.paper import Paper
+
+LABELS = {
+    "ddl": "DDL",
+    "factorvae": "FactorVAE",
+    "encdiff": "EncDiff",
+    "disco": "DisCo",
+    "orojar": "OroJAR",
+    "symdiff": "SymDiff",
+    "comp_a": "CompA",
+    "comp_b": "CompB",
+    "int": "Int",
+    "ref": "Ref",
+    "shapes3d": "Shapes3D",
+    "cars3d": "Cars3D",
+    "mpi3d": "MPI3D",
+}
+
+METRICS = (
+    *MEASURED,
+    Metric("factorvae_score", "score in [0,1]", "high", "FactorVAE score"),
+    Metric("dci_disentanglement", "score in [0,1]", "high", "DCI"),
+    Metric("dead_features", "count", "low"),
+)
+
+PAPER = Paper(
+    name="ddl",
+    artefacts=ARTEFACTS,
+    summaries=SUMMARIES,
+    metrics=METRICS,
+    labels=LABELS,
+    run_figures=figures.run_figures,
+    position=5,
+)

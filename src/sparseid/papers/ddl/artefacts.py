@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from sparseid.papers.artefact import Artefact
+from sparseid.papers.claims import claims_in
 from sparseid.papers.ddl import claims, figures, theory
 
-_of_ddl = partial(Artefact, paper="ddl", checks={**claims.CLAIMS, **theory.CLAIMS})
+_of_ddl = partial(Artefact, paper="ddl", checks=claims_in(claims, theory))
 _of_mcc = partial(_of_ddl, metrics=("mcc",))
 
 ARTEFACTS = (

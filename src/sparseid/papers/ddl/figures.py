@@ -11,7 +11,7 @@ import pandas as pd
 from sparseid.measurements import Key
 from sparseid.papers.ddl.claims import ALPHA, ALPHAS, DIMS, SCORES, mcc
 from sparseid.papers.drawing import FAINT, INK, legend_below, new_figure, tidy
-from sparseid.papers.names import written
+from sparseid.papers.labels import written
 from sparseid.papers.rows import per_seed, select, values_of
 from sparseid.papers.targets import Target, load_targets
 
@@ -31,17 +31,7 @@ AXIS_OF = {"int": "shared from\nthe rest", "symdiff": "the rest\nfrom shared", "
 
 
 def block_r2(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
-    """Draw figure 4: R2 of true blocks from learned ones, a panel per number of latents, with and without the penalty.
-
-    Parameters
-    ----------
-    rows
-        Rows of one scale, newest of each cell and seed.
-    targets
-        Not used: the figure has no printed numbers.
-    scale
-        Scale of `rows`; written into the legend.
-    """
+    """Draw figure 4: R2 of true blocks from learned ones, with and without the penalty, per number of latents."""
     figure, grid = new_figure(11.5, 3.9, columns=len(DIMS), sharey=True)
     kinds = {0.0: (WITHOUT, -0.18), ALPHA: (WITH, 0.18)}
     for axes, dim in zip(grid[0], DIMS, strict=True):
@@ -65,13 +55,6 @@ def mcc_by_structure(rows: pd.DataFrame, targets: Sequence[Target], scale: str) 
     """Draw figure 5: MCC of diverse structures and of the dense one, a panel per number of latents.
 
     The paper draws the dense structure and diverse ones without saying which.
-
-    Parameters
-    ----------
-    rows, scale
-        As in `block_r2`.
-    targets
-        Not used: the figure has no printed numbers.
     """
     figure, grid = new_figure(11.5, 3.7, columns=len(DIMS), sharey=True)
     for axes, dim in zip(grid[0], DIMS, strict=True):
@@ -86,15 +69,7 @@ def mcc_by_structure(rows: pd.DataFrame, targets: Sequence[Target], scale: str) 
 
 
 def mcc_against_alpha(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
-    """Draw table 6 as curves: MCC against the weight of the penalty, with the paper's numbers as crosses.
-
-    Parameters
-    ----------
-    rows, scale
-        As in `block_r2`.
-    targets
-        The paper's numbers.
-    """
+    """Draw table 6 as curves: MCC against the weight of the penalty, with the paper's numbers as crosses."""
     figure, grid = new_figure(7.5, 4.2)
     axes: Axes = grid[0, 0]
     tidy(axes)
@@ -133,20 +108,8 @@ def _legend(figure: Figure, names: Mapping[str, str], title: str) -> None:
     legend_below(figure, handles, list(names), f"bar: {spread}; {title}")
 
 
-def run_figures(
-    rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], targets: Sequence[Target], scale: str
-) -> dict[str, Figure]:
-    """Draw the pictures of one run by file name: ``structure`` and ``latents``; nothing without its arrays.
-
-    Parameters
-    ----------
-    rows
-        The run's rows.
-    arrays
-        What the run saved in ``arrays.npz``.
-    targets, scale
-        Not used.
-    """
+def run_figures(rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], scale: str) -> dict[str, Figure]:
+    """Draw the pictures of one run by file name: ``structure`` and ``latents``; nothing without its arrays."""
     if "dependence" not in arrays:
         return {}
     seeds: list[Key] = list(dict.fromkeys(rows["seed"]))

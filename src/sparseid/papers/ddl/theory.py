@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 
 from sparseid.data.mlp_mixture.masks import FAMILIES, circulant
 from sparseid.methods.ddl.structure import (
@@ -18,7 +19,7 @@ from sparseid.methods.ddl.structure import (
     structurally_sparse,
     sufficiently_diverse,
 )
-from sparseid.papers.claims import ClaimCheck, Finding
+from sparseid.papers.claims import ClaimCheck, Finding, claim
 
 MASKS = 2080
 """Random masks that closed form and definition are compared on."""
@@ -70,9 +71,19 @@ def _exact(right: int, total: int, what: str) -> Finding:
     return Finding("holds" if right == total else "fails", f"{right:,} of {total:,} {what}", float(right))
 
 
-@cache
+def without_runs(compute: Callable[[], Finding]) -> ClaimCheck:
+    """Return a check that needs no rows and is computed once."""
+    once = cache(compute)
+
+    def check(rows: pd.DataFrame) -> Finding:
+        return once()
+
+    return check
+
+
+@claim("ddl-theory-checker")
+@without_runs
 def checker() -> Finding:
-    """Closed form and definition agree on random masks."""
     generator = np.random.default_rng(0)
     most, latents = LARGEST
     shapes = [(generator.integers(1, most + 1), generator.integers(1, latents + 1)) for _ in range(MASKS)]
@@ -81,25 +92,25 @@ def checker() -> Finding:
     return _exact(agree, MASKS, "random masks give the same answer")
 
 
-@cache
+@claim("ddl-theory-families")
+@without_runs
 def families() -> Finding:
-    """The families are Sufficiently Diverse or not as stated, and lower triangular ones not structurally sparse."""
     right = [sufficiently_diverse(family(name, n)) == diverse for name, diverse in DIVERSE.items() for n in DIMS]
     right += [not structurally_sparse(family("lower_triangular", n)) for n in DIMS]
     return _exact(sum(right), len(right), "statements about families of masks are true")
 
 
-@cache
+@claim("ddl-theory-columns-not-enough")
+@without_runs
 def columns_not_enough() -> Finding:
-    """The columns of the counter-example differ, and it is not Sufficiently Diverse."""
     mask = as_mask([[int(entry) for entry in column] for column in COUNTER_EXAMPLE]).T
     right = [len(set(COUNTER_EXAMPLE)) == mask.shape[1], not sufficiently_diverse(mask)]
     return _exact(sum(right), len(right), "statements about the counter-example are true")
 
 
-@cache
+@claim("ddl-theory-rule-r")
+@without_runs
 def rule_r() -> Finding:
-    """A matrix T of the rule's pattern keeps the support of a Jacobian; one entry more makes it grow."""
     generator = np.random.default_rng(0)
     right = total = 0
     while total < PAIRS:
@@ -118,9 +129,9 @@ def rule_r() -> Finding:
     return _exact(right, total, "random Jacobians keep their support with T, and grow with a forbidden entry")
 
 
-@cache
+@claim("ddl-theory-venn")
+@without_runs
 def venn() -> Finding:
-    """Each of the seven regions of three sets is separated from all others by two choices of the sets."""
     regions = atomic_regions(VENN)
     separated = 0
     for (latent,) in regions:
@@ -143,12 +154,3 @@ def _told(latent: int, *choices: tuple[list[int], list[int]]) -> set[int]:
         for pairs in separated_by(VENN, first, second).values():
             found |= pairs[latent]
     return set(np.flatnonzero(found).tolist())
-
-
-CLAIMS: dict[str, ClaimCheck] = {
-    "ddl-theory-checker": lambda rows: checker(),
-    "ddl-theory-families": lambda rows: families(),
-    "ddl-theory-columns-not-enough": lambda rows: columns_not_enough(),
-    "ddl-theory-rule-r": lambda rows: rule_r(),
-    "ddl-theory-venn": lambda rows: venn(),
-}

@@ -5,16 +5,17 @@ from __future__ import annotations
 from functools import partial
 
 from sparseid.papers.artefact import Artefact
-from sparseid.papers.regcl import beside, claims, figures, statistics, study
+from sparseid.papers.claims import claims_in
+from sparseid.papers.regcl import claims, figures, rows, statistics, study
 
 _CELLS = {"attribution": claims.ATTRIBUTIONS, "training": claims.TRAININGS, "regularisation": claims.REGULARISATIONS}
 _WITH_GATE = _CELLS | {"attribution": (*claims.ATTRIBUTIONS, "minimum_norm", None)}
-_of_regcl = partial(Artefact, paper="regcl", checks={**claims.CLAIMS, **statistics.CLAIMS})
+_of_regcl = partial(Artefact, paper="regcl", checks=claims_in(claims, statistics))
 _table = partial(
     _of_regcl,
     cell=("attribution", "training", "regularisation", "explained"),
-    metrics=("auc", "r2", beside.BELOW),
-    derive=beside.with_gate,
+    metrics=("auc", "r2", rows.R2_BELOW),
+    derive=rows.with_gate,
 )
 _tukey = partial(_of_regcl, selects=_CELLS, cell=("group1", "group2", "statistic"), metrics=("meandiff", "p_adj"))
 

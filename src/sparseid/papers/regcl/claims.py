@@ -1,4 +1,4 @@
-"""The claims of RegCL's tables 1 and 2 and figure 2 as functions of result rows; their wording stands in targets.yaml.
+"""Checks of the claims of RegCL's tables 1 and 2 and figure 2, as functions of result rows.
 
 Those of tables 3 to 5 are in :mod:`sparseid.papers.regcl.statistics`, beside the tests that they speak of.
 """
@@ -11,8 +11,8 @@ import pandas as pd
 
 from sparseid.measurements import Key
 from sparseid.papers.claims import (
-    ClaimCheck,
     Finding,
+    claim,
     every,
     mean_above,
     mean_not_below,
@@ -20,7 +20,7 @@ from sparseid.papers.claims import (
     not_measured,
     weakest,
 )
-from sparseid.papers.names import written
+from sparseid.papers.labels import written
 from sparseid.papers.rows import per_replicate, select
 from sparseid.papers.targets import load_targets
 
@@ -75,19 +75,19 @@ def _raised(rows: pd.DataFrame, attribution: str, training: str) -> Finding:
     return mean_not_below(regularised, none, "AUC with and without")
 
 
+@claim("regcl-table1-headline")
 def headline(rows: pd.DataFrame) -> Finding:
-    """RegCL's interval lies above those of all 35 other cells of table 1."""
     return _above_all_others(rows, [other for other in CELLS if other != REGCL])
 
 
+@claim("regcl-table1-regularisation-helps")
 def regularisation_helps(rows: pd.DataFrame) -> Finding:
-    """Regularisation raises the AUC of every attribution method in every training."""
     found = {f"{written(a)}, {written(t)}": _raised(rows, a, t) for a, t in product(ATTRIBUTIONS, TRAININGS)}
     return weakest(found)
 
 
+@claim("regcl-table1-inverse-needs-hybrid")
 def inverse_needs_hybrid(rows: pd.DataFrame) -> Finding:
-    """Without regularisation the pseudo-inverse is above the neuron gradient in hybrid training only."""
     found = {}
     for training in TRAININGS:
         inverse, gradient = (cell(rows, name, training, "none") for name in ("jf_plus", "neuron_gradient"))
@@ -96,28 +96,27 @@ def inverse_needs_hybrid(rows: pd.DataFrame) -> Finding:
     return every(found)
 
 
+@claim("regcl-table1-best-other")
 def best_other(rows: pd.DataFrame) -> Finding:
-    """The best cells beside RegCL are the supervised regularised ones of neuron gradient and pseudo-inverse."""
     best = [("neuron_gradient", "supervised", "regularised"), ("jf_plus", "supervised", "regularised")]
     others = [other for other in CELLS if other != REGCL and other not in best]
     lowest = min((cell(rows, *name) for name in best), key=lambda values: values.mean() if len(values) else -1.0)
     return weakest({_named(*other): mean_not_below(lowest, cell(rows, *other), "AUC") for other in others})
 
 
+@claim("regcl-table1-hybrid-inverse-over-gradient")
 def hybrid_inverse_over_gradient(rows: pd.DataFrame) -> Finding:
-    """In regularised hybrid training the pseudo-inverse is at least 5 points above the neuron gradient."""
     inverse, gradient = (cell(rows, name, *REGCL[1:]) for name in ("jf_plus", "neuron_gradient"))
     return mean_above((inverse - gradient).dropna(), 5, "lead of the pseudo-inverse")
 
 
+@claim("regcl-table1-inverse-gains-from-lambda")
 def inverse_gains(rows: pd.DataFrame) -> Finding:
-    """In hybrid training the pseudo-inverse gains from regularisation."""
     return _raised(rows, "jf_plus", "hybrid_contrastive")
 
 
+@claim("regcl-table1-ig-equals-shapley-zeros")
 def gradients_equal_shapley(rows: pd.DataFrame) -> Finding:
-    """Integrated gradients and Shapley with zero baseline differ by at most 0.5, hybrid training left out."""
-
     def check(training: str, regularisation: str) -> Finding:
         pair = (cell(rows, name, training, regularisation) for name in ("integrated_gradients", "shapley_zeros"))
         first, second = pair
@@ -129,18 +128,18 @@ def gradients_equal_shapley(rows: pd.DataFrame) -> Finding:
 _HYBRID = [(a, "hybrid_contrastive", r) for a, r in product(ATTRIBUTIONS, REGULARISATIONS)]
 
 
+@claim("regcl-table2-headline")
 def unobserved_headline(rows: pd.DataFrame) -> Finding:
-    """RegCL's interval lies above those of all other cells of table 2."""
     return _above_all_others(rows, [other for other in _HYBRID if other != REGCL])
 
 
+@claim("regcl-table2-regularisation-helps")
 def unobserved_regularisation_helps(rows: pd.DataFrame) -> Finding:
-    """Regularisation raises the AUC of every attribution method."""
     return weakest({written(name): _raised(rows, name, "hybrid_contrastive") for name in ATTRIBUTIONS})
 
 
+@claim("regcl-table2-inverse-best-unregularised")
 def unobserved_inverse_best(rows: pd.DataFrame) -> Finding:
-    """Without regularisation the pseudo-inverse is already the best method."""
     inverse = cell(rows, "jf_plus", "hybrid_contrastive", "none")
     others = [name for name in ATTRIBUTIONS if name != "jf_plus"]
     found = {
@@ -149,8 +148,8 @@ def unobserved_inverse_best(rows: pd.DataFrame) -> Finding:
     return weakest(found)
 
 
+@claim("regcl-fig2-regcl-stays-high")
 def stays_high(rows: pd.DataFrame) -> Finding:
-    """RegCL's AUC is at least 90 at every number of latents."""
     return every({f"{d} latents": mean_above(cell(rows, *REGCL, dim=d), 90, "AUC") for d in LATENTS})
 
 
@@ -169,24 +168,7 @@ def lead_over_supervised(rows: pd.DataFrame, latents: int) -> pd.Series:
     return lead
 
 
+@claim("regcl-fig2-baselines-fall")
 def baselines_fall(rows: pd.DataFrame) -> Finding:
-    """RegCL's lead over the best supervised baseline is larger at 9 latents than at 4."""
     few, many = (lead_over_supervised(rows, latents) for latents in (LATENTS[0], LATENTS[-1]))
     return mean_not_below(many, few, "lead at 9 and at 4 latents")
-
-
-CLAIMS: dict[str, ClaimCheck] = {
-    "regcl-table1-headline": headline,
-    "regcl-table1-regularisation-helps": regularisation_helps,
-    "regcl-table1-inverse-needs-hybrid": inverse_needs_hybrid,
-    "regcl-table1-best-other": best_other,
-    "regcl-table1-hybrid-inverse-over-gradient": hybrid_inverse_over_gradient,
-    "regcl-table1-inverse-gains-from-lambda": inverse_gains,
-    "regcl-table1-ig-equals-shapley-zeros": gradients_equal_shapley,
-    "regcl-table2-headline": unobserved_headline,
-    "regcl-table2-regularisation-helps": unobserved_regularisation_helps,
-    "regcl-table2-inverse-best-unregularised": unobserved_inverse_best,
-    "regcl-fig2-regcl-stays-high": stays_high,
-    "regcl-fig2-baselines-fall": baselines_fall,
-}
-"""Claim id in targets.yaml -> check."""

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sparseid.papers.drawing import INK, legend_below, legend_line, new_figure, tidy
-from sparseid.papers.names import written
+from sparseid.papers.labels import written
 from sparseid.papers.regcl.claims import ATTRIBUTIONS, LATENTS, REGCL, REGULARISATIONS, cell
 from sparseid.papers.rows import values_of
 from sparseid.papers.targets import Target, load_targets
@@ -24,17 +24,7 @@ MEMBERS_SHOWN = 3
 
 
 def auc_against_latents(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
-    """Draw figure 2: AUC against the number of latents, RegCL in black, the supervised baselines in colours.
-
-    Parameters
-    ----------
-    rows
-        Rows of one scale, newest of each cell and seed.
-    targets
-        Not used: the figure has no printed numbers.
-    scale
-        Scale of `rows`; written into the legend.
-    """
+    """Draw figure 2: AUC against the number of latents, RegCL in black, the supervised baselines in colours."""
     figure, grid = new_figure(9.5, 4.0, columns=len(REGULARISATIONS), sharey=True)
     latents = [d for d in LATENTS if d in set(values_of(rows, "dim"))]
     side_by_side = np.linspace(-0.2, 0.2, len(ATTRIBUTIONS) + 1)  # what has the same AUC is not drawn over another
@@ -55,21 +45,8 @@ def auc_against_latents(rows: pd.DataFrame, targets: Sequence[Target], scale: st
     return figure
 
 
-def run_figures(
-    rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], targets: Sequence[Target], scale: str
-) -> dict[str, Figure]:
-    """Draw the picture of one run by file name: ``maps``.
-
-    Parameters
-    ----------
-    rows
-        The run's rows.
-    arrays
-        What the run saved in ``arrays.npz``: a map per attribution method, ``map_<method>`` (members, outputs, D),
-        without which nothing is drawn, and ``truth`` (members, outputs, D) where it is known.
-    targets, scale
-        Not used.
-    """
+def run_figures(rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], scale: str) -> dict[str, Figure]:
+    """Draw the picture of one run by file name: ``maps``."""
     names = [name for name in ATTRIBUTIONS if f"map_{name}" in arrays]
     if not names:
         return {}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import pandas as pd
 
 from sparseid.metrics.anova import anova, tukey_hsd
-from sparseid.papers.claims import ClaimCheck, Finding, not_measured
+from sparseid.papers.claims import Finding, claim, not_measured
 from sparseid.papers.targets import load_targets
 
 FACTORS = {"A": "attribution", "D": "dim", "M": "training", "E": "regularisation"}
@@ -119,18 +119,18 @@ def _p_values(rows: pd.DataFrame, terms: Sequence[str], significant: bool) -> Fi
     return Finding("fails" if wrong else "holds", f"p: {text}" + (f"; otherwise: {', '.join(wrong)}" if wrong else ""))
 
 
+@claim("regcl-table3-significant-terms")
 def significant_terms(rows: pd.DataFrame) -> Finding:
-    """All main effects and four interactions are significant."""
     return _p_values(rows, SIGNIFICANT_TERMS, significant=True)
 
 
+@claim("regcl-table3-other-terms")
 def other_terms(rows: pd.DataFrame) -> Finding:
-    """The remaining interactions are not."""
     return _p_values(rows, OTHER_TERMS, significant=False)
 
 
+@claim("regcl-table3-extension-dominates")
 def extension_dominates(rows: pd.DataFrame) -> Finding:
-    """Regularisation has the largest F of all terms."""
     found = _of_terms(rows, "F")
     found.pop("overall", None)
     if "E" not in found or len(found) < len(SIGNIFICANT_TERMS) + len(OTHER_TERMS):
@@ -140,8 +140,8 @@ def extension_dominates(rows: pd.DataFrame) -> Finding:
     return Finding("holds" if term == "E" else "fails", text, found["E"])
 
 
+@claim("regcl-table3-runs-missing")
 def runs_missing(rows: pd.DataFrame) -> Finding:
-    """The degrees of freedom that the paper prints are those of 2,118 values; ours are told beside them."""
     printed = [target.value for target in load_targets("regcl").of("regcl/table3") if target.metric == "df"]
     ours = _of_terms(rows, "df")
     if "residual" not in ours:
@@ -183,34 +183,21 @@ TABLE4 = ("attribution", "training")
 TABLE5 = ("attribution", "regularisation")
 
 
+@claim("regcl-table4-inverse-hybrid-best")
 def inverse_hybrid_best(rows: pd.DataFrame) -> Finding:
-    """The pseudo-inverse in hybrid training is significantly above the 17 other groups."""
     return _best_group(rows, TABLE4, "regcl/table4", "jf_plus:hybrid_contrastive", 17)
 
 
+@claim("regcl-table4-number-of-rejections")
 def rejections_by_training(rows: pd.DataFrame) -> Finding:
-    """25 of the 153 pairs of table 4 are significant."""
     return _rejections(rows, TABLE4, "regcl/table4", 25, 153)
 
 
+@claim("regcl-table5-inverse-regularised-best")
 def inverse_regularised_best(rows: pd.DataFrame) -> Finding:
-    """The pseudo-inverse with regularisation is significantly above the 11 other groups."""
     return _best_group(rows, TABLE5, "regcl/table5", "jf_plus:regularised", 11)
 
 
+@claim("regcl-table5-number-of-rejections")
 def rejections_by_regularisation(rows: pd.DataFrame) -> Finding:
-    """42 of the 66 pairs of table 5 are significant."""
     return _rejections(rows, TABLE5, "regcl/table5", 42, 66)
-
-
-CLAIMS: Mapping[str, ClaimCheck] = {
-    "regcl-table3-significant-terms": significant_terms,
-    "regcl-table3-other-terms": other_terms,
-    "regcl-table3-extension-dominates": extension_dominates,
-    "regcl-table3-runs-missing": runs_missing,
-    "regcl-table4-inverse-hybrid-best": inverse_hybrid_best,
-    "regcl-table4-number-of-rejections": rejections_by_training,
-    "regcl-table5-inverse-regularised-best": inverse_regularised_best,
-    "regcl-table5-number-of-rejections": rejections_by_regularisation,
-}
-"""Claim id in targets.yaml -> check; from the rows of table 1."""

@@ -8,7 +8,7 @@ import pandas as pd
 
 from sparseid.measurements import Key
 from sparseid.metrics.motif_necessity import COUNTS, Split, alpha, flow, placement_probability, placements
-from sparseid.papers.claims import ClaimCheck, Finding
+from sparseid.papers.claims import Finding, claim
 from sparseid.papers.rows import COLUMNS
 
 PUBLISHED = 0.465
@@ -35,21 +35,14 @@ def alpha_rows(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(made, columns=COLUMNS)
 
 
+@claim("sparling-alpha-alpha_value")
 def value_as_printed(rows: pd.DataFrame) -> Finding:
-    """Alpha is 0.465, to the printed digits."""
     value = alpha("constant5")
     text = f"alpha {value:.4f} with the published split, {alpha('k'):.4f} with each placement split between its own"
     return Finding("holds" if abs(value - PUBLISHED) < 0.001 else "fails", text, value)
 
 
+@claim("sparling-alpha-alpha_high")
 def above_quarter(rows: pd.DataFrame) -> Finding:
-    """Alpha is above 0.25."""
     value = alpha("constant5")
     return Finding("holds" if value > 0.25 else "fails", f"alpha {value:.4f}", value)
-
-
-CLAIMS: dict[str, ClaimCheck] = {
-    "sparling-alpha-alpha_value": value_as_printed,
-    "sparling-alpha-alpha_high": above_quarter,
-}
-"""Claim id in targets.yaml -> check."""

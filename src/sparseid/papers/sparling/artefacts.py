@@ -5,21 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from sparseid.papers.artefact import Artefact
+from sparseid.papers.claims import claims_in
 from sparseid.papers.rows import with_complements
-from sparseid.papers.sparling import (
-    alpha,
-    cells,
-    claims_baselines,
-    claims_evaluations,
-    figures,
-    figures_baselines,
-    figures_evaluations,
-)
-from sparseid.papers.sparling.claims import CLAIMS, DENSITIES, DOMAINS
+from sparseid.papers.sparling import alpha, claims, figures
+from sparseid.papers.sparling import rows as derived
+from sparseid.papers.sparling.rows import DENSITIES, DOMAINS
 from sparseid.papers.targets import load_targets
 
-_CHECKS = {**CLAIMS, **claims_baselines.CLAIMS, **claims_evaluations.CLAIMS, **alpha.CLAIMS}
-_of_sparling = partial(Artefact, paper="sparling", checks=_CHECKS)
+_of_sparling = partial(Artefact, paper="sparling", checks=claims_in(claims, alpha))
 _FINAL = (0, None)
 """Values of ``steps_above`` at the final density; a run without densities may lack the key."""
 _OF_A_RUN = ("e2ee", "fpe", "fne", "ce", "exact_accuracy", "sparsity", "density_over_minimum")
@@ -37,7 +30,7 @@ _of_domain = partial(
     cell=("domain", "split", "method"),
     metrics=_OF_A_DOMAIN,
     targets_of=_PRINTED_OF_A_DOMAIN,
-    derive=cells.of_domain,
+    derive=derived.of_domain,
 )
 
 ARTEFACTS = (
@@ -57,7 +50,7 @@ ARTEFACTS = (
         cell=("domain", "split", "method", "symbol", "to"),
         metrics=(*_OF_A_RUN, "perturbation_accuracy", "direct_error", "none_share"),
         targets_of=(*_PRINTED_OF_A_DOMAIN, "sparling/fig8"),
-        derive=cells.as_printed,
+        derive=derived.as_printed,
         summary_of_run=True,
     ),
     _of_sparling(
@@ -67,7 +60,7 @@ ARTEFACTS = (
         cell=("domain", "split", "method"),
         metrics=(*_OF_A_RUN, "perturbation_accuracy", "direct_error"),
         targets_of=_PRINTED_OF_A_DOMAIN,
-        derive=cells.as_printed,
+        derive=derived.as_printed,
         summary_of_run=True,
     ),
     _of_sparling(
@@ -93,11 +86,11 @@ ARTEFACTS = (
     _of_sparling(
         id="sparling/fig5",
         title="Figure 5: end-to-end error of Sparling, Non-Sparse and Retrained",
-        selects={"domain": DOMAINS, "method": cells.END_TO_END, "split": (None, "test_speakers")},
+        selects={"domain": DOMAINS, "method": derived.END_TO_END, "split": (None, "test_speakers")},
         cell=("domain", "split", "method"),
         metrics=("e2ee",),
-        draw=figures_baselines.end_to_end_bars,
-        derive=cells.end_to_end,
+        draw=figures.end_to_end_bars,
+        derive=derived.end_to_end,
         presets=_and_other_domains("sparling/fig5"),
     ),
     _of_sparling(
@@ -106,7 +99,7 @@ ARTEFACTS = (
         selects={"domain": DOMAINS, "method": ("sparling_mt",), "steps_above": (0,)},
         cell=("domain", "method"),
         metrics=("perturbation_accuracy",),
-        draw=figures_evaluations.perturbation_bars,
+        draw=figures.perturbation_bars,
         presets=_and_other_domains("sparling/fig6"),
     ),
     _of_sparling(
@@ -115,17 +108,17 @@ ARTEFACTS = (
         selects={"domain": DOMAINS, "method": ("sparling_mt",), "steps_above": (0,)},
         cell=("domain", "symbol", "to"),
         metrics=("diagonal_share", "none_share", "other_channel_share", "row_share"),
-        draw_arrays=figures_evaluations.confusion_by_domain,
-        derive=cells.kinds,
+        draw_arrays=figures.confusion_by_domain,
+        derive=derived.kinds,
         presets=_and_other_domains("sparling/fig8"),
     ),
     _of_sparling(
         id="sparling/fig9",
         title="Figure 9: accuracy lost by binning activations",
-        selects={"method": cells.THRESHOLDS, "bins": cells.BINS, "steps_above": cells.DENSITIES_BINNED},
+        selects={"method": derived.THRESHOLDS, "bins": derived.BINS, "steps_above": derived.DENSITIES_BINNED},
         cell=("method", "bins", "steps_above"),
         metrics=("binning_delta",),
-        draw=figures_evaluations.binning_against_density,
+        draw=figures.binning_against_density,
     ),
     _of_sparling(
         id="sparling/fig10",
@@ -134,20 +127,20 @@ ARTEFACTS = (
         cell=("run",),
         metrics=("e2ee", "fpe", "fne", "ce"),
         claims_instead=frozenset(target.id for target in load_targets("sparling").of("sparling/fig10")),
-        draw=figures_evaluations.errors_by_seed,
-        derive=cells.by_run,
+        draw=figures.errors_by_seed,
+        derive=derived.by_run,
     ),
     _of_sparling(
         id="sparling/table1",
         title="Table 1: L1 penalty on DigitCircle",
-        selects={"method": ("l1", "sparling_mt"), "lambda": (*cells.L1_WEIGHTS, None), "steps_above": _FINAL},
+        selects={"method": ("l1", "sparling_mt"), "lambda": (*derived.L1_WEIGHTS, None), "steps_above": _FINAL},
         cell=("method", "lambda"),
         metrics=("fpe", "fne", "ce", "e2ee", "density"),
     ),
     _of_sparling(
         id="sparling/kl",
         title="KL penalty on DigitCircle (appendix K.1)",
-        selects={"method": ("kl",), "lambda": cells.KL_WEIGHTS, "steps_above": _FINAL},
+        selects={"method": ("kl",), "lambda": derived.KL_WEIGHTS, "steps_above": _FINAL},
         cell=("method", "lambda"),
         metrics=("density", "val_exact_accuracy"),
         claims_instead=frozenset({"sparling-kl-text-min_density"}),
@@ -158,15 +151,15 @@ ARTEFACTS = (
         selects={"method": ("no_bn_st", "no_bn_mt", "no_annealing")},
         cell=("method", "seed", "start"),
         metrics=("e2ee", "density_over_minimum"),
-        derive=cells.ablations,
+        derive=derived.ablations,
     ),
     _of_sparling(
         id="sparling/fig11",
         title="Figure 11: a threshold per channel (MT) against a single one (ST), DigitCircle",
-        selects={"domain": DOMAINS[:1], "method": cells.THRESHOLDS, "steps_above": (0,)},
+        selects={"domain": DOMAINS[:1], "method": derived.THRESHOLDS, "steps_above": (0,)},
         cell=("method",),
         metrics=("fpe", "fne", "ce", "e2ee"),
-        draw=figures_baselines.threshold_bars,
+        draw=figures.threshold_bars,
     ),
     _of_sparling(
         id="sparling/table2",
@@ -174,23 +167,23 @@ ARTEFACTS = (
         selects={"domain": DOMAINS, "method": ("sparling_mt", "direct"), "steps_above": _FINAL},
         cell=("domain", "split", "method"),
         metrics=("direct_error", "error_ratio"),
-        derive=cells.direct_errors,
+        derive=derived.direct_errors,
         presets=_and_other_domains("sparling/table2"),
     ),
     _of_domain(
         id="sparling/latex_ocr",
         title="LaTeX-OCR: Sparling, Non-Sparse, Retrained and DIRECT",
-        selects={"domain": ("latex_ocr",), "method": (*cells.END_TO_END, "direct")},
+        selects={"domain": ("latex_ocr",), "method": (*derived.END_TO_END, "direct")},
     ),
     _of_domain(
         id="sparling/audiomnist",
         title="Spoken digits: Sparling, Non-Sparse, Retrained and DIRECT",
-        selects={"domain": ("audiomnist",), "method": (*cells.END_TO_END, "direct")},
+        selects={"domain": ("audiomnist",), "method": (*derived.END_TO_END, "direct")},
     ),
     _of_sparling(
         id="sparling/harder",
         title="Study: one threshold, many, and no batch norm on images with more noise and unevenly frequent digits",
-        selects={"method": (*cells.THRESHOLDS, "no_bn_mt"), "steps_above": (0,)},
+        selects={"method": (*derived.THRESHOLDS, "no_bn_mt"), "steps_above": (0,)},
         cell=("method", "post_noise", "rarest"),
         metrics=("fpe", "fne", "ce", "e2ee", "density_over_minimum"),
     ),

@@ -1,41 +1,63 @@
-"""The claims of Sparling's figures 3 and 4 as functions of result rows; their wording stands in targets.yaml.
+"""Checks of the claims of Sparling's figures and tables, as functions of result rows.
 
 Rows of figure 3 are those of the final density (``steps_above`` = 0); figure 4 compares densities of the same runs.
+Those of alpha, which need no run, are in :mod:`sparseid.papers.sparling.alpha`.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 
+import numpy as np
 import pandas as pd
 
 from sparseid.measurements import Key
 from sparseid.papers.claims import (
-    ClaimCheck,
+    FEWEST_POINTS,
+    SIGNIFICANT,
     Finding,
+    always_above,
     always_zero,
+    claim,
+    decide,
     every,
     mean_above,
     mean_below,
     mean_not_below,
     mean_ratio_above,
+    mean_within,
+    not_measured,
     rank_trend,
     significantly_above,
+    weakest,
 )
-from sparseid.papers.names import written
+from sparseid.papers.labels import written, written_cell
 from sparseid.papers.rows import per_seed, select
+from sparseid.papers.sparling.rows import (
+    DENSITIES,
+    DENSITIES_BINNED,
+    DIRECT_TESTS,
+    DOMAINS,
+    KL_WEIGHTS,
+    L1_WEIGHTS,
+    STARTS,
+    THRESHOLDS,
+    domain_rows,
+    end_to_end,
+    perturbation,
+    reached_last_density,
+    values,
+)
 
-DOMAINS = ("digitcircle", "latex_ocr", "audiomnist")
-REPORTED_SPLIT: dict[str, dict[str, tuple[Key]]] = {"audiomnist": {"split": ("test_speakers",)}}
-"""The audio numbers are those of speakers that training has not heard."""
-DENSITIES = range(11)
-"""Cuts above the final density that figure 4 shows."""
-
-
-def domain_rows(rows: pd.DataFrame, domain: str) -> pd.DataFrame:
-    """Return the rows of Sparling (one threshold per channel) on one domain, of the split that the paper reports."""
-    allowed: dict[str, tuple[Key]] = {"domain": (domain,), "method": ("sparling_mt",)}
-    return select(rows, allowed | REPORTED_SPLIT.get(domain, {}))
+HARD_KINDS = {"latex_ocr": ("bar", "lparen", "rparen")}
+"""Kinds that the paper excepts from having channels of their own."""
+KINDS: dict[str, tuple[str, ...]] = {
+    "digitcircle": tuple("0123456789"),
+    "latex_ocr": ("plus", *"0123456789abcxyz"),
+    "audiomnist": tuple("0123456789"),
+}
+"""The other kinds of each domain."""
 
 
 def _values(rows: pd.DataFrame, metric: str, domain: str, steps_above: int = 0) -> pd.Series:
@@ -47,8 +69,8 @@ def _each(check: Callable[[str], Finding], domains: Iterable[str] = DOMAINS) -> 
     return every({written(domain): check(domain) for domain in domains})
 
 
+@claim("sparling-fig3-below10")
 def below10(rows: pd.DataFrame) -> Finding:
-    """Motif errors average below 10 % in all domains, except FNE on LaTeX-OCR."""
     return every(
         {
             f"{written(domain)} {written(metric)}": mean_below(_values(rows, metric, domain), 10, "mean")
@@ -59,8 +81,8 @@ def below10(rows: pd.DataFrame) -> Finding:
     )
 
 
+@claim("sparling-fig3-latex_fne_exception")
 def latex_fne_exception(rows: pd.DataFrame) -> Finding:
-    """The one high error is FNE on LaTeX-OCR: above 10 % and above that of either other domain."""
     latex = _values(rows, "fne", "latex_ocr")
     others = {
         f"above {written(domain)}": significantly_above(latex, _values(rows, "fne", domain), "FNE")
@@ -69,18 +91,18 @@ def latex_fne_exception(rows: pd.DataFrame) -> Finding:
     return every({"above 10": mean_above(latex, 10, "FNE"), **others})
 
 
+@claim("sparling-fig3-audio_fpe_zero")
 def audio_fpe_zero(rows: pd.DataFrame) -> Finding:
-    """The audio domain has no false positive in any seed."""
     return always_zero(_values(rows, "fpe", "audiomnist"), "FPE")
 
 
+@claim("sparling-fig3-localisation90")
 def localisation90(rows: pd.DataFrame) -> Finding:
-    """States are identified up to a permutation of channels with more than 90 % accuracy (100 - CE)."""
     return _each(lambda domain: mean_above(100 - _values(rows, "ce", domain), 90, "100 - CE"))
 
 
+@claim("sparling-fig3-unseen_speakers")
 def unseen_speakers(rows: pd.DataFrame) -> Finding:
-    """Motif errors stay below 10 % on speakers not heard in training."""
     return every(
         {
             written(metric): mean_below(_values(rows, metric, "audiomnist"), 10, "mean")
@@ -98,13 +120,13 @@ def _trend(rows: pd.DataFrame, metric: str, domain: str, holds: Callable[[float]
     )
 
 
+@claim("sparling-fig4-fpe_falls")
 def fpe_falls(rows: pd.DataFrame) -> Finding:
-    """As the density falls, FPE falls: rank correlation with the steps above the final density over 0.9."""
     return _each(lambda domain: _trend(rows, "fpe", domain, lambda rho: rho > 0.9))
 
 
+@claim("sparling-fig4-fne_rises")
 def fne_rises(rows: pd.DataFrame) -> Finding:
-    """As the density falls, FNE rises; on DigitCircle, where it stays tiny, only the two ends are compared."""
     final, above = (_values(rows, "fne", "digitcircle", step) for step in (0, 10))
     return every(
         {
@@ -125,19 +147,18 @@ def _ce_ratio(rows: pd.DataFrame, steps: int, limit: float) -> Finding:
     return _each(check)
 
 
+@claim("sparling-fig4-ce_falls")
 def ce_falls(rows: pd.DataFrame) -> Finding:
-    """CE five cuts above the final density is more than 5 times the final one."""
     return _ce_ratio(rows, steps=5, limit=5)
 
 
+@claim("sparling-fig4-extreme_sparsity")
 def extreme_sparsity(rows: pd.DataFrame) -> Finding:
-    """CE three cuts above the final density (2.4 times as dense) is more than twice the final one."""
     return _ce_ratio(rows, steps=3, limit=2)
 
 
+@claim("sparling-fig4-e2ee_rises")
 def e2ee_rises(rows: pd.DataFrame) -> Finding:
-    """The end-to-end error is higher at the final density than ten cuts above it."""
-
     def check(domain: str) -> Finding:
         final, above = _values(rows, "e2ee", domain), _values(rows, "e2ee", domain, 10)
         return significantly_above(final, above, "E2EE at the final density and 10 cuts above")
@@ -145,16 +166,313 @@ def e2ee_rises(rows: pd.DataFrame) -> Finding:
     return _each(check)
 
 
-CLAIMS: dict[str, ClaimCheck] = {
-    "sparling-fig3-below10": below10,
-    "sparling-fig3-latex_fne_exception": latex_fne_exception,
-    "sparling-fig3-audio_fpe_zero": audio_fpe_zero,
-    "sparling-fig3-localisation90": localisation90,
-    "sparling-fig3-unseen_speakers": unseen_speakers,
-    "sparling-fig4-fpe_falls": fpe_falls,
-    "sparling-fig4-fne_rises": fne_rises,
-    "sparling-fig4-ce_falls": ce_falls,
-    "sparling-fig4-e2ee_rises": e2ee_rises,
-    "sparling-fig4-extreme_sparsity": extreme_sparsity,
-}
-"""Claim id in targets.yaml -> check."""
+@claim("sparling-fig5-sparling_worse_than_nonsparse")
+def worse_than_non_sparse(rows: pd.DataFrame) -> Finding:
+    shown = end_to_end(rows)
+
+    def check(domain: str) -> Finding:
+        ours, dense = (values(shown, "e2ee", domain=domain, method=name) for name in ("sparling_mt", "non_sparse"))
+        return significantly_above(ours, dense, "E2EE, Sparling against Non-Sparse")
+
+    return _each(check)
+
+
+@claim("sparling-fig5-retrained_closes_gap")
+def retrained_closes_gap(rows: pd.DataFrame) -> Finding:
+    shown = end_to_end(rows)
+
+    def check(domain: str) -> Finding:
+        names = ("sparling_mt", "retrained", "non_sparse")
+        ours, retrained, dense = (values(shown, "e2ee", domain=domain, method=name) for name in names)
+        closed, gap = (ours - retrained).dropna(), (ours - dense).dropna()
+        if closed.empty or gap.empty:
+            return not_measured("E2EE of all three methods")
+        if gap.mean() <= 0:
+            return Finding("undecided", f"no gap to close: {ours.mean():.3g} against {dense.mean():.3g}")
+        return mean_ratio_above(closed, gap, 0.5, "closed / gap")
+
+    return _each(check)
+
+
+@claim("sparling-fig5-retrained_vs_nonsparse")
+def retrained_overlaps_non_sparse(rows: pd.DataFrame) -> Finding:
+    shown = end_to_end(rows)
+
+    def check(domain: str) -> Finding:
+        dense, retrained = (values(shown, "e2ee", domain=domain, method=name) for name in ("non_sparse", "retrained"))
+        if dense.empty or retrained.empty:
+            return not_measured("E2EE")
+        lowest, highest = float(dense.min()), float(retrained.max())
+        text = f"lowest E2EE of Non-Sparse {lowest:.3g}, highest of Retrained {highest:.3g}"
+        return decide(lowest < highest, text, highest - lowest, min(len(dense), len(retrained)))
+
+    return _each(check, DOMAINS[:2])
+
+
+def _l1(rows: pd.DataFrame, metric: str, weight: float) -> pd.Series:
+    return values(rows, metric, method="l1", **{"lambda": weight})
+
+
+@claim("sparling-table1-two_regimes")
+def l1_regimes(rows: pd.DataFrame) -> Finding:
+    found = {}
+    for weight in L1_WEIGHTS:
+        error = _l1(rows, "e2ee", weight)
+        if weight <= 1:
+            found[f"lambda {weight:g}, error"] = mean_below(error, 5, "E2EE")
+            found[f"lambda {weight:g}, density"] = mean_above(_l1(rows, "density", weight), 1, "density")
+        else:
+            found[f"lambda {weight:g}"] = mean_above(error, 50, "E2EE")
+    return every(found)
+
+
+def _runs_above(
+    rows: pd.DataFrame, metric: str, method: str, weights: Iterable[float], limit: float, what: str
+) -> Finding:
+    """Check that no run of any weight comes down to a limit; all weights have to be there for that."""
+    measured = {weight: values(rows, metric, method=method, **{"lambda": weight}) for weight in weights}
+    finding = always_above(pd.concat(list(measured.values())), limit, what)
+    absent = [f"{weight:g}" for weight, of_weight in measured.items() if of_weight.empty]
+    if finding.outcome != "holds" or not absent:
+        return finding
+    return Finding("undecided", f"{finding.text}; lambda {', '.join(absent)} not measured", finding.statistic)
+
+
+def _l1_above_sparling(rows: pd.DataFrame, metric: str, factor: float = 1) -> Finding:
+    """Check that a metric of every L1 run is above a multiple of Sparling's mean."""
+    ours = values(rows, metric, method="sparling_mt")
+    if ours.empty:
+        return not_measured(f"{written(metric)} of Sparling")
+    limit = factor * float(ours.mean())
+    if limit >= 100:
+        text = f"{factor:g} times Sparling's mean {written(metric)} is {limit:.0f} %: no run can be above"
+        return Finding("undecided", text, limit)
+    return _runs_above(rows, metric, "l1", L1_WEIGHTS, limit, written(metric))
+
+
+@claim("sparling-table1-density_not_reached")
+def l1_density_not_reached(rows: pd.DataFrame) -> Finding:
+    return _l1_above_sparling(rows, "density")
+
+
+@claim("sparling-table1-never_as_good")
+def l1_never_as_good(rows: pd.DataFrame) -> Finding:
+    return every({written(metric): _l1_above_sparling(rows, metric, 10) for metric in ("ce", "fpe")})
+
+
+@claim("sparling-kl-kl_floor")
+def kl_floor(rows: pd.DataFrame) -> Finding:
+    return _runs_above(rows, "density", "kl", KL_WEIGHTS, 0.1, "density")
+
+
+@claim("sparling-ablation-bn_crucial")
+def batch_norm_crucial(rows: pd.DataFrame) -> Finding:
+    def check(method: str) -> Finding:
+        finding = always_above(values(reached_last_density(rows), "e2ee", method=method), 50, "E2EE")
+        asked = len(values(rows, "e2ee", method=method))
+        if asked and not finding.measured:
+            return Finding("undecided", f"none of {asked} runs reached the last density")
+        return finding
+
+    return every({written(method): check(method) for method in ("no_bn_mt", "no_bn_st")})
+
+
+@claim("sparling-ablation-annealing_crucial")
+def annealing_crucial(rows: pd.DataFrame) -> Finding:
+    return every(
+        {
+            f"started at the {start} density": mean_above(
+                values(rows, "e2ee", method="no_annealing", start=start), 50, "E2EE"
+            )
+            for start in STARTS
+        }
+    )
+
+
+def _threshold_metric(rows: pd.DataFrame, metric: str, higher: str, ranks: bool = False) -> Finding:
+    """Check that a metric on DigitCircle is higher with a single threshold (`higher` = sparling_st), or with many."""
+    lower = "sparling_mt" if higher == "sparling_st" else "sparling_st"
+    upper, below = (values(rows, metric, domain="digitcircle", method=name) for name in (higher, lower))
+    return significantly_above(upper, below, f"{written(metric)}, {written(higher)} against {written(lower)}", ranks)
+
+
+@claim("sparling-fig11-st_worse_ce")
+def single_threshold_ce(rows: pd.DataFrame) -> Finding:
+    return _threshold_metric(rows, "ce", higher="sparling_st")
+
+
+@claim("sparling-fig11-st_worse_e2ee")
+def single_threshold_e2ee(rows: pd.DataFrame) -> Finding:
+    return _threshold_metric(rows, "e2ee", higher="sparling_st")
+
+
+@claim("sparling-fig11-st_better_fpe")
+def single_threshold_fpe(rows: pd.DataFrame) -> Finding:
+    return _threshold_metric(rows, "fpe", higher="sparling_mt", ranks=True)
+
+
+@claim("sparling-fig6-h_behaves")
+def decoder_follows(rows: pd.DataFrame) -> Finding:
+    return every({written(name): mean_above(perturbation(rows, name), 85, "accuracy") for name in DOMAINS})
+
+
+@claim("sparling-fig6-order")
+def perturbation_order(rows: pd.DataFrame) -> Finding:
+    order = ("digitcircle", "audiomnist", "latex_ocr")
+    return every(
+        {
+            f"{written(one)} above {written(other)}": mean_not_below(
+                perturbation(rows, one), perturbation(rows, other), "accuracy", strict=True
+            )
+            for one, other in itertools.pairwise(order)
+        }
+    )
+
+
+def _of_kind(rows: pd.DataFrame, metric: str, domain: str, symbol: str) -> pd.Series:
+    return per_seed(rows, metric, domain=domain, symbol=symbol, method="sparling_mt", steps_above=0)
+
+
+@claim("sparling-fig8-one_channel_each")
+def one_channel_each(rows: pd.DataFrame) -> Finding:
+    measured = {domain: _kinds_of(rows, domain) for domain in DOMAINS}
+    return every(
+        {
+            written(domain): weakest(
+                {
+                    written(symbol): mean_above(_of_kind(rows, "diagonal_share", domain, symbol), 85, "share")
+                    for symbol in symbols
+                }
+            )
+            for domain, symbols in measured.items()
+        }
+    )
+
+
+def _kinds_of(rows: pd.DataFrame, domain: str) -> tuple[str, ...]:
+    """Return the kinds to look at: those of the rows (smaller scales have fewer), or the paper's if there are none."""
+    of_domain = select(rows[rows["metric"] == "diagonal_share"], {"domain": (domain,)})
+    found = dict.fromkeys(str(keys["symbol"]) for keys in of_domain["keys"])
+    return tuple(symbol for symbol in found if symbol not in HARD_KINDS.get(domain, ())) or KINDS[domain]
+
+
+@claim("sparling-fig8-bar_never")
+def bar_never(rows: pd.DataFrame) -> Finding:
+    told, missed = (_of_kind(rows, metric, "latex_ocr", "bar") for metric in ("diagonal_share", "none_share"))
+    return every(
+        {"recognised": mean_below(told, 1, "share of bars"), "missed": mean_above(missed, 95, "share of bars")}
+    )
+
+
+@claim("sparling-fig8-parens_sometimes")
+def parentheses_sometimes(rows: pd.DataFrame) -> Finding:
+    missed = {symbol: _of_kind(rows, "none_share", "latex_ocr", symbol) for symbol in ("lparen", "rparen")}
+    measured = {symbol: share for symbol, share in missed.items() if len(share)}
+    if not measured:
+        return not_measured("missed parentheses")
+    means = {symbol: float(share.mean()) for symbol, share in measured.items()}
+    fitting = [symbol for symbol, mean in means.items() if 10 < mean < 95]
+    if not fitting and len(measured) < len(missed):
+        return Finding("undecided", "only one of the two kinds of parentheses measured")
+    decides = fitting[0] if fitting else next(iter(means))
+    text = "missed: " + ", ".join(f"{mean:.3g} % of {written(symbol)}" for symbol, mean in means.items())
+    return decide(bool(fitting), text, means[decides], len(measured[decides]))
+
+
+def _binned(rows: pd.DataFrame, method: str, bins: int, steps: int) -> pd.Series:
+    return values(rows, "binning_delta", domain="digitcircle", method=method, bins=bins, steps_above=steps)
+
+
+@claim("sparling-fig9-trend")
+def binning_trend(rows: pd.DataFrame) -> Finding:
+    def check(method: str, bins: int) -> Finding:
+        measured = {steps: _binned(rows, method, bins, steps) for steps in DENSITIES_BINNED}
+        means = {steps: float(seeds.mean()) for steps, seeds in measured.items() if len(seeds)}
+        fewest = min((len(seeds) for seeds in measured.values() if len(seeds)), default=0)
+        return rank_trend(means, fewest, lambda rho: rho > 0, "loss against cuts above")
+
+    return every({f"{written(name)}, {bins} bins": check(name, bins) for name in THRESHOLDS for bins in (2, 4)})
+
+
+@claim("sparling-fig9-four_bits")
+def four_bits(rows: pd.DataFrame) -> Finding:
+    return mean_within(_binned(rows, "sparling_mt", 16, 0), 0.1, "accuracy lost by 16 bins")
+
+
+def _of_seeds(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Return end-to-end error and another metric of each seed on DigitCircle, columns ``e2ee`` and ``other``."""
+    pair = {
+        "e2ee": values(rows, "e2ee", domain="digitcircle", method="sparling_mt"),
+        "other": values(rows, metric, domain="digitcircle", method="sparling_mt"),
+    }
+    return pd.DataFrame(pair).dropna()
+
+
+@claim("sparling-fig10-ce_related")
+def ce_related(rows: pd.DataFrame) -> Finding:
+    seeds = _of_seeds(rows, "ce")
+    positive = seeds[(seeds > 0).all(axis=1)]
+    without = f"; {len(seeds) - len(positive)} without an error left out" if len(positive) < len(seeds) else ""
+    if seeds.empty:
+        return not_measured("CE and E2EE")
+    if len(positive) < FEWEST_POINTS:
+        return Finding("undecided", f"only {len(positive)} seeds{without}")
+    from scipy.stats import pearsonr
+
+    logs = np.log(positive.to_numpy(float))
+    if not np.ptp(logs, axis=0).all():
+        return Finding("undecided", "the same in all seeds")
+    found = pearsonr(*logs.T, alternative="greater")
+    r, p = float(found.statistic), float(found.pvalue)
+    text = f"correlation of logarithms {r:.2f}, p = {p:.2g}, {len(positive)} seeds{without}"
+    if r <= 0:
+        return Finding("fails", text, r, p)
+    return Finding("holds" if p < SIGNIFICANT else "undecided", text, r, p)
+
+
+@claim("sparling-fig10-fpe_unrelated")
+def fpe_unrelated(rows: pd.DataFrame) -> Finding:
+    seeds = _of_seeds(rows, "fpe")
+    if seeds.empty:
+        return not_measured("FPE and E2EE")
+    if len(seeds) < FEWEST_POINTS:
+        return Finding("undecided", f"only {len(seeds)} seeds")
+    if seeds.nunique().min() < 2:
+        return Finding("undecided", "the same in all seeds")
+    rho = float(seeds["e2ee"].corr(seeds["other"], method="spearman"))
+    return decide(abs(rho) < 0.5, f"rank correlation {rho:.2f}", rho, len(seeds))
+
+
+def _direct(rows: pd.DataFrame, method: str, test: dict[str, Key]) -> pd.Series:
+    return values(rows, "direct_error", method=method, **({"split": None} | test))
+
+
+@claim("sparling-table2-direct_better")
+def direct_better(rows: pd.DataFrame) -> Finding:
+    def check(test: dict[str, Key]) -> Finding:
+        sparling, direct = (_direct(rows, method, test) for method in ("sparling_mt", "direct"))
+        return mean_not_below(sparling, direct, "error of Sparling against DIRECT", strict=True)
+
+    return every({written_cell(test): check(test) for test in DIRECT_TESTS})
+
+
+@claim("sparling-table2-shift_ratio")
+def shift_ratio(rows: pd.DataFrame) -> Finding:
+    ratios, fewest = [], []
+    for test in DIRECT_TESTS[-2:]:
+        direct, sparling = (_direct(rows, method, test) for method in ("direct", "sparling_mt"))
+        if direct.empty or sparling.empty:
+            return not_measured(f"error on {written(test['split'])}")
+        if not sparling.mean():
+            return Finding("undecided", f"Sparling makes no error on {written(test['split'])}")
+        ratios.append(float(direct.mean() / sparling.mean()))
+        fewest.append(min(len(direct), len(sparling)))
+    known, new = ratios
+    text = f"DIRECT / Sparling: {new:.3g} on new speakers against {known:.3g} on those of the training"
+    return decide(new > known, text, new - known, min(fewest))
+
+
+@claim("sparling-table2-direct_trivial")
+def direct_trivial(rows: pd.DataFrame) -> Finding:
+    tests = DIRECT_TESTS[:2]
+    return every({written_cell(test): mean_below(_direct(rows, "direct", test), 0.5, "error") for test in tests})

@@ -1,4 +1,7 @@
-"""Sparling's figures 3 and 4, drawn from result rows."""
+"""Sparling's figures, drawn from result rows and, of figure 8, from what runs saved.
+
+The picture of figure 6 is that of a run (:mod:`sparseid.papers.sparling.run_pictures`).
+"""
 
 from __future__ import annotations
 
@@ -8,32 +11,52 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sparseid.papers.drawing import FAINT, INK, METRIC_COLOURS, legend_line, new_figure, tidy
-from sparseid.papers.names import EXPLAINED, written
-from sparseid.papers.rows import per_seed, values_of
-from sparseid.papers.sparling import exchanges, pictures
-from sparseid.papers.sparling.bars import bar_legend, bar_with_seeds, hollow_bar, hollow_marker, paper_label
-from sparseid.papers.sparling.cells import CUT
-from sparseid.papers.sparling.claims import DOMAINS, domain_rows
+from sparseid.methods.sparling.metrics import METRICS
+from sparseid.papers.artefact import Arrays
+from sparseid.papers.drawing import FAINT, INK, METRIC_COLOURS, legend_below, legend_line, new_figure, tidy
+from sparseid.papers.labels import written
+from sparseid.papers.rows import per_seed, select, values_of
+from sparseid.papers.sparling.bars import (
+    Bar,
+    bar_legend,
+    bar_with_seeds,
+    draw_bars,
+    hollow_bar,
+    hollow_marker,
+    paper_label,
+    target_of,
+)
+from sparseid.papers.sparling.rows import (
+    BINS,
+    CUT,
+    DENSITIES_BINNED,
+    DOMAINS,
+    END_TO_END,
+    THRESHOLDS,
+    domain_rows,
+    end_to_end,
+    perturbation,
+    values,
+)
+from sparseid.papers.sparling.run_pictures import MotifLegend, draw_confusion, run_pictures
 from sparseid.papers.targets import Target, load_targets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+MEANINGS = {metric.name: metric.meaning for metric in METRICS}
+METHOD_COLOURS = {
+    "sparling_mt": METRIC_COLOURS["e2ee"],
+    "sparling_st": "#b45309",
+    "non_sparse": "#64748b",
+    "retrained": "#0f766e",
+}
+BIN_COLOURS = dict(zip(BINS, ("#b91c1c", "#d97706", "#0f766e", "#1d4ed8"), strict=True))
+
 
 def motif_error_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
-    """Draw figure 3: FPE, FNE and CE of each domain, ours as bars with a dot per seed, the paper's beside them hollow.
-
-    Parameters
-    ----------
-    rows
-        Rows of one scale, newest of each cell and seed.
-    targets
-        Numbers of ``sparling/fig3``.
-    scale
-        Scale of `rows`; written into the legend.
-    """
+    """Draw figure 3: FPE, FNE and CE of each domain, ours as bars with a dot per seed, the paper's hollow."""
     metrics = ("fpe", "fne", "ce")
     figure, grid = new_figure(9.5, 3.4, columns=len(DOMAINS), sharey=True)
     for axes, domain in zip(grid[0], DOMAINS, strict=True):
@@ -60,13 +83,6 @@ def errors_against_density(rows: pd.DataFrame, targets: Sequence[Target], scale:
 
     The horizontal axis counts in multiples of the last density, so that scales with other densities can stand in one
     picture; the paper's points are hollow. Domains without rows are left out, unless there are none at all.
-
-    Parameters
-    ----------
-    rows, scale
-        As in :func:`motif_error_bars`.
-    targets
-        Numbers of ``sparling/fig4``.
     """
     metrics = ("fpe", "fne", "ce", "e2ee")
     measured = [domain for domain in DOMAINS if len(domain_rows(rows, domain))]
@@ -83,7 +99,7 @@ def errors_against_density(rows: pd.DataFrame, targets: Sequence[Target], scale:
             axes.invert_xaxis()
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}\N{MULTIPLICATION SIGN}")
             axes.set_ylim(bottom=0)
-            axes.set_title(f"{written(metric)}, {EXPLAINED[metric]}", fontsize=9, color=INK)
+            axes.set_title(f"{written(metric)}, {MEANINGS[metric]}", fontsize=9, color=INK)
         where = f"\n(last: {last:.2g} %)" if last else "\n(ours: missing)"
         line[0].set_ylabel(f"{written(domain)}{where}\nerror, %", fontsize=9)
     figure.supxlabel("density, multiples of the last one (falls to the right)", fontsize=9)
@@ -95,31 +111,6 @@ def errors_against_density(rows: pd.DataFrame, targets: Sequence[Target], scale:
         handles, labels = [legend_line(INK, 2.2), hollow_marker()], [f"one seed, scale={scale}", paper_label(scale)]
     figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8.5, frameon=False)
     return figure
-
-
-def run_figures(
-    rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], targets: Sequence[Target], scale: str
-) -> dict[str, Figure]:
-    """Draw the pictures of one run by file name: motifs, confusion, training, exchanges, density.
-
-    Parameters
-    ----------
-    rows
-        The run's rows.
-    arrays
-        What the run saved in ``arrays.npz``; a picture whose arrays are absent is left out.
-    targets
-        All numbers of the paper.
-    scale
-        The run's scale.
-    """
-    drawn = pictures.run_pictures(arrays)
-    if "perturbed_images" in arrays and len(arrays["perturbed_images"]):
-        drawn["exchanges"] = exchanges.exchanged_motifs(arrays)
-    if len(values_of(rows, "steps_above")) > 1:
-        of_figure4 = [target for target in targets if target.artefact == "sparling/fig4" and target.role == "target"]
-        drawn["density"] = errors_against_density(rows, of_figure4, scale)
-    return drawn
 
 
 def _density_multiples(rows: pd.DataFrame) -> tuple[dict[int, float], float | None]:
@@ -158,3 +149,210 @@ def _paper_points(axes: Axes, domain: str, metric: str, targets: Sequence[Target
             marker = "v" if target.op.startswith("<") else "o"  # a triangle where the paper only gives an upper bound
             x = CUT ** -int(target.keys["steps_above"])
             axes.scatter(x, target.value, s=22, marker=marker, facecolor="white", edgecolor=INK, zorder=3)
+
+
+def end_to_end_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw figure 5: end-to-end error of Sparling, Non-Sparse and Retrained in each domain."""
+    shown = end_to_end(rows)
+    figure, grid = new_figure(9.5, 3.4, columns=len(DOMAINS))
+    for axes, domain in zip(grid[0], DOMAINS, strict=True):
+        tidy(axes)
+        bars = [
+            Bar(
+                "Sparling" if method == "sparling_mt" else written(method),
+                values(shown, "e2ee", domain=domain, method=method),
+                target_of(targets, "e2ee", domain=domain, method=method),
+                METHOD_COLOURS[method],
+            )
+            for method in END_TO_END
+        ]
+        draw_bars(axes, bars)
+        missing = "" if any(len(bar.ours) for bar in bars) else " (ours: missing)"
+        axes.set_title(written(domain) + missing, fontsize=10, color=INK)
+        axes.set_ylim(0, 1.06 * axes.get_ylim()[1])
+    grid[0, 0].set_ylabel("end-to-end error, %", fontsize=9)
+    bar_legend(figure, scale)
+    return figure
+
+
+def threshold_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw figure 11: the errors on DigitCircle with a threshold per channel and with one, each on its own axis."""
+    metrics = ("fpe", "fne", "ce", "e2ee")
+    figure, grid = new_figure(9.5, 3.2, columns=len(metrics))
+    for axes, metric in zip(grid[0], metrics, strict=True):
+        tidy(axes)
+        bars = [
+            Bar(
+                name,
+                values(rows, metric, domain="digitcircle", method=method),
+                target_of(targets, metric, method=method),
+                METHOD_COLOURS[method],
+            )
+            for name, method in zip(("MT", "ST"), THRESHOLDS, strict=True)
+        ]
+        draw_bars(axes, bars)
+        axes.set_title(f"{written(metric)}, {MEANINGS[metric]}", fontsize=9, color=INK)
+        axes.set_ylim(0, 1.06 * axes.get_ylim()[1])
+    missing = "" if len(rows) else " (ours: missing)"
+    grid[0, 0].set_ylabel(f"error, %{missing}", fontsize=9)
+    bar_legend(figure, scale)
+    return figure
+
+
+def perturbation_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw the accuracy that belongs to figure 6: how often the decoder follows an exchanged motif, per domain.
+
+    The picture of figure 6 is that of a run (:mod:`sparseid.papers.sparling.exchanges`).
+    """
+    figure, grid = new_figure(6.5, 3.2)
+    axes = grid[0, 0]
+    tidy(axes)
+    bars = [
+        Bar(
+            written(domain),
+            perturbation(rows, domain),
+            target_of(targets, "perturbation_accuracy", domain=domain),
+            METRIC_COLOURS["e2ee"],
+        )
+        for domain in DOMAINS
+    ]
+    named = [bar if len(bar.ours) else Bar(f"{bar.name}\n(ours: missing)", *_rest(bar)) for bar in bars]
+    draw_bars(axes, named)
+    axes.set_ylim(0, 109)
+    axes.set_ylabel("exchanges decoded as expected, %", fontsize=9)
+    bar_legend(figure, scale)
+    return figure
+
+
+def _rest(bar: Bar) -> tuple[pd.Series, Target | None, str]:
+    return bar.ours, bar.target, bar.colour
+
+
+def confusion_by_domain(rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figure | None:
+    """Draw figure 8: which channels fire on each kind of motif, of the lowest seed of each domain.
+
+    Returns
+    -------
+    Figure or None
+        None where no confusion matrix is at hand.
+    """
+    shown: list[tuple[str, int, Mapping[str, np.ndarray]]] = []
+    for domain in DOMAINS:
+        of_domain = select(rows, {"domain": (domain,)}).sort_values("seed", kind="stable")
+        for run, seed in dict.fromkeys(zip(of_domain["run"], of_domain["seed"], strict=True)):
+            if "confusion" in (saved := arrays(str(run))):
+                shown.append((domain, int(seed), saved))
+                break
+    if not shown:
+        return None
+    sizes = [len(saved["confusion"]) for _, _, saved in shown]
+    widths = [max(4.8, 1.6 + 0.48 * size) for size in sizes]
+    figure, grid = new_figure(sum(widths), max(3.2, 1.4 + 0.42 * max(sizes)), columns=len(shown), width_ratios=widths)
+    for axes, (domain, seed, saved) in zip(grid[0], shown, strict=True):
+        draw_confusion(axes, saved["confusion"], MotifLegend.of(saved).kind_names)
+        axes.set_title(f"{written(domain)}, seed {seed}, scale={scale}, % of each row", fontsize=10, color=INK)
+    return figure
+
+
+def binning_against_density(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw figure 9: accuracy lost where activations take few values, against the density, for MT and ST."""
+    convention = load_targets("sparling").convention
+    figure, grid = new_figure(9.5, 3.8, columns=len(THRESHOLDS), sharey=True)
+    for axes, method in zip(grid[0], THRESHOLDS, strict=True):
+        tidy(axes)
+        axes.axhline(0, color=FAINT, linewidth=0.8)
+        drawn = [_binning_curve(axes, rows, method, bins) for bins in BINS]
+        for target in targets:
+            if target.metric == "binning_delta" and target.keys["method"] == method and target.value is not None:
+                x, colour = CUT ** -int(target.keys["steps_above"]), BIN_COLOURS[int(target.keys["bins"])]
+                marker = "^" if target.op.startswith(">") else "o"  # beyond the edge of the paper's picture
+                axes.scatter(x, target.value, s=22, marker=marker, facecolor="white", edgecolor=colour, zorder=3)
+        axes.set_xscale("log", base=2)
+        axes.invert_xaxis()
+        ticks = [CUT**-steps for steps in DENSITIES_BINNED]
+        axes.set_xticks(ticks, [f"{tick:.2g}\N{MULTIPLICATION SIGN}" for tick in ticks])
+        axes.minorticks_off()
+        missing = "" if any(drawn) else " (ours: missing)"
+        axes.set_title(written(method) + missing, fontsize=10, color=INK)
+        axes.set_xlabel("density, multiples of the last one (falls to the right)", fontsize=9)
+    grid[0, 0].set_ylabel("accuracy lost, points", fontsize=9)
+    handles = [*(legend_line(BIN_COLOURS[bins], 2) for bins in BINS), hollow_marker()]
+    names = [*(f"{bins} bins" for bins in BINS), paper_label(scale)]
+    legend_below(figure, handles, names, f"scale={scale}; bands: {convention.interval_words} over seeds")
+    return figure
+
+
+def _binning_curve(axes: Axes, rows: pd.DataFrame, method: str, bins: int) -> bool:
+    """Draw our curve of one number of bins; return whether there is any."""
+    convention = load_targets("sparling").convention
+    measured = {
+        steps: values(rows, "binning_delta", domain="digitcircle", method=method, bins=bins, steps_above=steps)
+        for steps in DENSITIES_BINNED
+    }
+    summaries = {CUT**-steps: convention.summarise_values(seeds) for steps, seeds in measured.items() if len(seeds)}
+    if not summaries:
+        return False
+    x, colour = list(summaries), BIN_COLOURS[bins]
+    axes.plot(x, [summary.centre for summary in summaries.values()], color=colour, linewidth=2, marker="o", ms=3)
+    low, high = ([getattr(summary, end) for summary in summaries.values()] for end in ("low", "high"))
+    axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+    return True
+
+
+def errors_by_seed(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw figure 10: end-to-end error against each motif error, a point per seed, both axes logarithmic.
+
+    A seed without an error stands at the left edge, as a triangle. The paper's points are hollow.
+    """
+    from matplotlib.ticker import LogLocator
+
+    metrics = ("fpe", "fne", "ce")
+    paper = pd.DataFrame(
+        {
+            metric: {t.keys["run"]: t.value for t in _of_figure10() if t.metric == metric}
+            for metric in (*metrics, "e2ee")
+        }
+    )
+    ours = pd.DataFrame(
+        {metric: values(rows, metric, domain="digitcircle", method="sparling_mt") for metric in (*metrics, "e2ee")}
+    )
+    figure, grid = new_figure(9.5, 3.4, columns=len(metrics), sharey=True)
+    for axes, metric in zip(grid[0], metrics, strict=True):
+        tidy(axes)
+        axes.set(xscale="log", yscale="log")
+        axes.scatter(paper[metric], paper["e2ee"], s=26, facecolor="white", edgecolor=INK, zorder=3)
+        both = ours[[metric, "e2ee"]].dropna()
+        positive, zero = both[both[metric] > 0], both[both[metric] <= 0]
+        axes.scatter(positive[metric], positive["e2ee"], s=24, color=METRIC_COLOURS[metric], zorder=4)
+        if len(zero):
+            left = np.full(len(zero), axes.get_xlim()[0])
+            axes.scatter(left, zero["e2ee"], s=30, marker="<", color=METRIC_COLOURS[metric], zorder=4, clip_on=False)
+            axes.set_xlim(left=left[0])
+        axes.set_xlabel(f"{written(metric)}, {MEANINGS[metric]}, %", fontsize=9)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5) if axis is axes.yaxis or metric == "fne" else (1,)))
+            axis.set_major_formatter(lambda value, _: f"{value:g}")
+            axis.set_minor_formatter(lambda value, _: "")
+    missing = "" if len(ours) else " (ours: missing)"
+    grid[0, 0].set_ylabel(f"E2EE, end-to-end error, %{missing}", fontsize=9)
+    handles = [_dot(), hollow_marker()]
+    legend_below(figure, handles, [f"a seed, scale={scale} (triangle: no such error)", f"{paper_label(scale)}: a run"])
+    return figure
+
+
+def _of_figure10() -> list[Target]:
+    return load_targets("sparling").of("sparling/fig10")
+
+
+def _dot():  # type: ignore[no-untyped-def]
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], linestyle="", marker="o", markersize=5, color=FAINT)
+
+
+def run_figures(rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], scale: str) -> dict[str, Figure]:
+    """Draw the figures of one run by file name: motifs, confusion, training, exchanges, density."""
+    drawn = run_pictures(arrays)
+    if len(values_of(rows, "steps_above")) > 1:
+        drawn["density"] = errors_against_density(rows, load_targets("sparling").of("sparling/fig4"), scale)
+    return drawn

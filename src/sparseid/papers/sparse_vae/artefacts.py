@@ -7,8 +7,9 @@ from functools import partial
 
 from sparseid.measurements import Key
 from sparseid.papers.artefact import Artefact
-from sparseid.papers.sparse_vae import claims, features, figures, panels
-from sparseid.papers.sparse_vae.cells import (
+from sparseid.papers.claims import claims_in
+from sparseid.papers.sparse_vae import claims, figures
+from sparseid.papers.sparse_vae.rows import (
     BETAS,
     CORRELATIONS,
     METHODS,
@@ -21,7 +22,7 @@ from sparseid.papers.sparse_vae.cells import (
 )
 from sparseid.papers.targets import load_targets
 
-_of_paper = partial(Artefact, paper="sparse_vae", checks={**claims.CLAIMS, **features.CLAIMS})
+_of_paper = partial(Artefact, paper="sparse_vae", checks=claims_in(claims))
 _WITH_BETA: Mapping[str, Sequence[Key | None]] = {"method": METHODS, "beta": (None, *BETAS)}
 _table1 = partial(_of_paper, targets_of=("sparse_vae/table1",), cell=("dataset", "method", "beta"))
 _table3 = partial(
@@ -83,7 +84,7 @@ ARTEFACTS = (
         title="Figure 4: factors of the cells in the plane, and how far apart their types lie",
         metrics=("silhouette", "n_cells"),
         derive=counted("n_cells", of="silhouette"),
-        draw_arrays=panels.planes_of_methods,
+        draw_arrays=figures.planes_of_methods,
     ),
     _on_cells(
         id="sparse_vae/zeisel_accuracy",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from sparseid.papers.artefact import Artefact
-from sparseid.papers.tbr import figures
+from sparseid.papers.claims import claims_in
+from sparseid.papers.tbr import claims, figures
 from sparseid.papers.tbr.claims import (
     CHANGES,
     CHANGES_ON_CELLS,
-    CLAIMS,
     ENVIRONMENTS,
     LATENTS,
     LEARNED,
@@ -17,7 +17,7 @@ from sparseid.papers.tbr.claims import (
     PROBABILITIES,
 )
 
-_of_tbr = partial(Artefact, paper="tbr", checks=CLAIMS)
+_of_tbr = partial(Artefact, paper="tbr", checks=claims_in(claims))
 _against_changes = partial(_of_tbr, selects={"method": METHODS, "S": CHANGES}, cell=("method", "S"))
 _on_cells = partial(
     _of_tbr, selects={"domain": ("gtex",), "method": METHODS, "S": CHANGES_ON_CELLS}, cell=("method", "S")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sparseid.papers.convention import Convention
+from sparseid.papers.aggregation import Convention
 from sparseid.papers.drawing import FAINT, INK, legend_below, legend_line, new_figure, tidy
-from sparseid.papers.names import written
+from sparseid.papers.labels import written
 from sparseid.papers.rows import per_replicate, select, values_of
 from sparseid.papers.targets import Target, load_targets
 from sparseid.papers.tbr.claims import LATENTS, LEARNED, METHODS
@@ -161,20 +161,8 @@ def _legend(figure: Figure, scale: str, convention: Convention, with_paper: bool
     legend_below(figure, handles, names, f"dots: {convention.over}; band: {convention.interval_words}", columns)
 
 
-def run_figures(
-    rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], targets: Sequence[Target], scale: str
-) -> dict[str, Figure]:
-    """Draw the pictures of one run by file name: ``correlations`` of true and learned latents, ``deltas``.
-
-    Parameters
-    ----------
-    rows
-        The run's rows.
-    arrays
-        What the run saved in ``arrays.npz``; a picture whose arrays are absent is left out.
-    targets, scale
-        Not used.
-    """
+def run_figures(rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], scale: str) -> dict[str, Figure]:
+    """Draw the pictures of one run by file name: ``correlations`` of true and learned latents, ``deltas``."""
     seeds = list(dict.fromkeys(rows["seed"]))
     drawn = {}
     if "correlation" in arrays:

@@ -3,7 +3,7 @@
 import pytest
 
 from sparseid.papers.regcl.artefacts import ARTEFACTS
-from sparseid.papers.regcl.beside import with_gate
+from sparseid.papers.regcl.rows import with_gate
 from sparseid.papers.registry import ARTEFACTS as ARTEFACTS_OF_ALL
 from sparseid.papers.registry import run_summary
 from sparseid.reporting.aggregate import cells

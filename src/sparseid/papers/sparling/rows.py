@@ -1,4 +1,4 @@
-"""Rows of Sparling's tables and figures: how cells are named, and what is computed before they are shown."""
+"""Rows of Sparling's tables and figures: how their entries are named, and values derived from rows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ import pandas as pd
 
 from sparseid.measurements import Key
 from sparseid.papers.rows import per_seed, select
-from sparseid.papers.sparling.claims import DOMAINS, REPORTED_SPLIT
 from sparseid.papers.targets import load_targets
 
+DOMAINS = ("digitcircle", "latex_ocr", "audiomnist")
+REPORTED_SPLIT: dict[str, dict[str, tuple[Key]]] = {"audiomnist": {"split": ("test_speakers",)}}
+"""The audio numbers are those of speakers that training has not heard."""
+DENSITIES = range(11)
+"""Cuts above the final density that figure 4 shows."""
 END_TO_END = ("sparling_mt", "non_sparse", "retrained")
 """Methods of figure 5."""
 THRESHOLDS = ("sparling_mt", "sparling_st")
@@ -34,6 +38,12 @@ DIRECT_TESTS: tuple[dict[str, Key], ...] = (
 """Rows of table 2."""
 
 
+def domain_rows(rows: pd.DataFrame, domain: str) -> pd.DataFrame:
+    """Return the rows of Sparling (one threshold per channel) on one domain, of the split that the paper reports."""
+    allowed: dict[str, tuple[Key]] = {"domain": (domain,), "method": ("sparling_mt",)}
+    return select(rows, allowed | REPORTED_SPLIT.get(domain, {}))
+
+
 def values(rows: pd.DataFrame, metric: str, **keys: Key | None) -> pd.Series:
     """Return a metric by seed, at the final density unless `steps_above` says otherwise.
 
@@ -52,6 +62,11 @@ def values(rows: pd.DataFrame, metric: str, **keys: Key | None) -> pd.Series:
         split = {name: (*of, None) for name, of in REPORTED_SPLIT.get(str(keys.get("domain")), {}).items()}
     wanted: dict[str, tuple[Key | None, ...]] = {"steps_above": (0, None), **{name: (of,) for name, of in keys.items()}}
     return per_seed(select(rows[rows["metric"] == metric], wanted | split), metric)
+
+
+def perturbation(rows: pd.DataFrame, domain: str) -> pd.Series:
+    """Return the share of exchanged motifs that the decoder follows, by seed."""
+    return per_seed(rows, "perturbation_accuracy", domain=domain, method="sparling_mt", steps_above=0)
 
 
 def end_to_end(rows: pd.DataFrame) -> pd.DataFrame:

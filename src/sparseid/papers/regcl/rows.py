@@ -1,4 +1,4 @@
-"""What stands beside the AUC in tables 1 and 2: the map that needs no training, and whether the labels were learned."""
+"""Rows added to those of the AUC in tables 1 and 2: the map that needs no training, and whether labels were learned."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sparseid.methods.regcl.gate import R2_GATE
 
 OTHER_FACTOR = {"a": "z1", "b": "z2"}
 """Setting -> the factor without labels; that of the labels has their R2."""
-BELOW = f"r2_below_{R2_GATE:g}"
+R2_BELOW = f"r2_below_{R2_GATE:g}"
 
 
 def with_gate(rows: pd.DataFrame) -> pd.DataFrame:
@@ -28,7 +28,7 @@ def with_gate(rows: pd.DataFrame) -> pd.DataFrame:
     r2 = rows[(rows["metric"] == "r2") & rows["value"].notna()]
     explained = r2[_where(r2, lambda keys: keys["explained"] in ("labels", OTHER_FACTOR[keys["setting"]]))]
     labels = explained[_where(explained, lambda keys: keys["explained"] == "labels")]
-    below = labels.assign(metric=BELOW, value=100.0 * (labels["value"].astype(float) < R2_GATE))
+    below = labels.assign(metric=R2_BELOW, value=100.0 * (labels["value"].astype(float) < R2_GATE))
     return pd.concat([part for part in (auc, untrained, explained, below) if len(part)] or [auc], ignore_index=True)
 
 

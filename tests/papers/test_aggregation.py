@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from sparseid.papers.convention import Convention, convention
+from sparseid.papers.aggregation import Convention, convention
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.papers.targets import load_targets
 from sparseid.reporting.aggregate import cells

@@ -5,7 +5,7 @@ import pytest
 
 from sparseid.data.latex_ocr.grammar import TOKENS
 from sparseid.papers.registry import run_figures
-from sparseid.papers.sparling.panels import image_panels, inked
+from sparseid.papers.sparling.run_pictures import image_panels, inked
 from sparseid.reporting.collect import rows_frame
 
 NUMBER = {token: number for number, token in enumerate(TOKENS)}

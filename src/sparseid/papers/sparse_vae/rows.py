@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from sparseid.measurements import Key
-from sparseid.papers.names import written
+from sparseid.papers.labels import written
 from sparseid.papers.rows import per_replicate, select
 
 CORRELATIONS = (0.0, 0.2, 0.4, 0.6, 0.8)

@@ -1,0 +1,13 @@
+"""Metrics that RegCL measures: name, unit, direction and label of each."""
+
+from __future__ import annotations
+
+from sparseid.measurements import Metric
+
+METRICS = (
+    Metric("auc", "AUC in percent", "high", "AUC"),
+    Metric("minimum_norm_auc", "AUC in percent", "high", meaning="AUC of the generator's minimum-norm inverse"),
+    Metric("r2", "percent", "high", "R2"),
+    Metric("saturated", "percent", "low", "clipped outputs"),
+    Metric("rank_deficient", "percent", "low", "samples with dependent Jacobian rows"),
+)

@@ -1,0 +1,25 @@
+"""Metrics that Sparling measures: name, unit, direction and label of each."""
+
+from __future__ import annotations
+
+from sparseid.measurements import Metric
+
+METRICS = (
+    Metric("fpe", "percent", "low", "FPE", "false positive error"),
+    Metric("fne", "percent", "low", "FNE", "false negative error"),
+    Metric("ce", "percent", "low", "CE", "confusion error"),
+    Metric("e2ee", "percent", "low", "E2EE", "end-to-end error"),
+    Metric("exact_accuracy", "percent", "high", "exact match"),
+    Metric("val_exact_accuracy", "percent", "high", "exact match in validation"),
+    Metric("sparsity", "percent", meaning="100 * (1 - density)"),
+    Metric("density", "percent", meaning="fraction of non-zero motif entries"),
+    Metric("target_density", "percent", meaning="density that training aimed at"),
+    Metric("density_over_minimum", "ratio", label="density / lowest possible"),
+    Metric("perturbation_accuracy", "percent", "high", "exchanges followed", "exchanged motifs decoded as expected"),
+    Metric("diagonal_share", "percent", "high", "share in its channels", "motifs of a kind in its channels"),
+    Metric("none_share", "percent", "low", "share missed", "motifs of a kind in no channel"),
+    Metric("other_channel_share", "percent", "low", "share in other channels", "motifs of a kind in one other channel"),
+    Metric("row_share", "percent", label="share of all pairs"),
+    Metric("binning_delta", "percent", "low", "accuracy lost by binning", "accuracy(identity) - accuracy(B bins)"),
+    Metric("direct_error", "percent", "low", "error on single motifs", "classification error"),
+)

@@ -1,0 +1,42 @@
+"""Folders of papers: this package's and those of extensions, found without importing any."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from sparseid.errors import InputError
+from sparseid.extensions import packages
+
+
+@cache
+def paper_packages() -> dict[str, str]:
+    """Return the importable package of each paper by the paper's name, that of its folder.
+
+    Raises
+    ------
+    InputError
+        If two packages bring a paper of the same name.
+    """
+    found: dict[str, str] = {}
+    for extension in packages():
+        for name, package in extension.parts("papers", "__init__.py").items():
+            if name in found:
+                raise InputError(f"two papers are called {name}: {found[name]} and {package}. Rename one of them")
+            found[name] = package
+    return found
+
+
+def paper_file(paper: str, name: str) -> Traversable:
+    """Return a file of a paper's folder, which need not exist.
+
+    Raises
+    ------
+    InputError
+        If there is no such paper.
+    """
+    known = paper_packages()
+    if paper not in known:
+        raise InputError(f"there is no paper {paper!r}. Known: {', '.join(known)}")
+    return files(known[paper]).joinpath(name)

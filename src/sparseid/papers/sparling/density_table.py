@@ -1,0 +1,26 @@
+"""The table of errors over the densities of one run."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from sparseid.papers.labels import written
+from sparseid.papers.paper import RunTable
+from sparseid.papers.rows import per_seed, values_of
+
+METRICS = ("density", "fpe", "fne", "ce", "e2ee")
+MOST_LINES = 9
+"""Densities that are shown; the figure has all."""
+
+
+def run_tables(rows: pd.DataFrame) -> list[RunTable]:
+    """Return the errors of a run at some of its densities, the last one always among them; nothing for one density."""
+    steps = [int(step) for step in values_of(rows, "steps_above")]
+    if len(steps) < 2:
+        return []
+    stride = -(-len(steps) // MOST_LINES)
+    lines = []
+    for step in reversed(steps[::stride]):
+        values = [per_seed(rows, metric, steps_above=step) for metric in METRICS]
+        lines.append([step, *(float(value.mean()) if len(value) else None for value in values)])
+    return [RunTable("Errors on the way down, %", ("cuts above final", *map(written, METRICS)), lines)]
