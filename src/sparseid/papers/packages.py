@@ -7,7 +7,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from sparseid.errors import InputError
-from sparseid.extensions import packages
+from sparseid.extensions import parts
 
 
 @cache
@@ -19,13 +19,7 @@ def paper_packages() -> dict[str, str]:
     InputError
         If two packages bring a paper of the same name.
     """
-    found: dict[str, str] = {}
-    for extension in packages():
-        for name, package in extension.parts("papers", "__init__.py").items():
-            if name in found:
-                raise InputError(f"two papers are called {name}: {found[name]} and {package}. Rename one of them")
-            found[name] = package
-    return found
+    return parts("papers", "__init__.py")
 
 
 def paper_file(paper: str, name: str) -> Traversable:

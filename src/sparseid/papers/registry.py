@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from sparseid.errors import InputError
+from sparseid.extensions import load
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.packages import paper_packages
 from sparseid.papers.paper import Paper, RunTable
@@ -25,7 +25,7 @@ def _papers() -> dict[str, Paper]:
 
 
 def _paper(name: str, package: str) -> Paper:
-    paper = getattr(import_module(package), "PAPER", None)
+    paper = getattr(load(package), "PAPER", None)
     if not isinstance(paper, Paper) or paper.name != name:
         raise InputError(f"{package} defines no PAPER called {name!r}: write PAPER = Paper(name={name!r}, ...)")
     return paper
