@@ -20,10 +20,10 @@ from sparseid.errors import InputError
 
 def audiomnist() -> Iterator[str]:
     """Read the checkout at $AUDIOMNIST; where it is absent say how to get it."""
-    from sparseid.config.audio_mnist_sequence import AudioMNISTSequenceConfig
+    from sparseid.data.audio_mnist_sequence.settings import AudioMNISTSequenceSettings
     from sparseid.data.audio_mnist_sequence.sources import recordings
 
-    config = AudioMNISTSequenceConfig(source="audiomnist", path=os.environ.get("AUDIOMNIST") or "")
+    config = AudioMNISTSequenceSettings(source="audiomnist", path=os.environ.get("AUDIOMNIST") or "")
     yield "audiomnist: reading and resampling, minutes the first time"
     found = recordings(config)
     seconds = len(found.samples) / 8000
@@ -79,10 +79,10 @@ def movielens() -> Iterator[str]:
 
 def peerread() -> Iterator[str]:
     """Check the checkout at $PEERREAD; where it is absent say how to get it."""
-    from sparseid.config.peerread import CorpusConfig
     from sparseid.data.peerread.corpus import FOLDER, PAPERS_SECTIONS, abstracts
+    from sparseid.data.peerread.settings import CorpusSettings
 
-    config = CorpusConfig(source=FOLDER, path=os.environ.get("PEERREAD") or "", sections=list(PAPERS_SECTIONS))
+    config = CorpusSettings(source=FOLDER, path=os.environ.get("PEERREAD") or "", sections=list(PAPERS_SECTIONS))
     texts = abstracts(config)
     yield f"{len(texts)} papers (11,778 in the paper's), {texts.count('')} of them without an abstract"
     path = f" data.corpus.path={shlex.quote(config.path)}" if config.path else ""

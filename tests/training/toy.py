@@ -20,9 +20,10 @@ import pytorch_lightning as pl
 import torch
 from torch import nn
 
-from sparseid.config.schema import LoggerConfig, RunConfig, TrainerConfig
+from sparseid.config.schema import LoggerSettings, RunConfig
 from sparseid.data.stream import BatchStream
 from sparseid.measurements import Evaluation, Measurement
+from sparseid.settings import TrainerSettings
 from sparseid.streams import FIXED, Streams
 from sparseid.training import build
 from sparseid.training.checkpoints import load
@@ -50,7 +51,7 @@ class ToyConfig:
 def toy_config(outputs: Path, **changes) -> RunConfig:
     toy = ToyConfig(**{k: changes.pop(k) for k in list(changes) if k in ToyConfig.__dataclass_fields__})
     devices = changes.pop("devices", 1)
-    trainer = TrainerConfig(
+    trainer = TrainerSettings(
         max_samples=changes.pop("max_steps", MAX_STEPS) * BATCH,
         batch_size=BATCH,
         accelerator="cpu",
@@ -67,7 +68,7 @@ def toy_config(outputs: Path, **changes) -> RunConfig:
         method=toy,
         data=ToyConfig(),
         trainer=trainer,
-        logger=LoggerConfig(),
+        logger=LoggerSettings(),
         **changes,
     )
 

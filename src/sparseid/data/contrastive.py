@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pytorch_lightning import LightningDataModule
 from torch import Tensor
 
 from sparseid.data.batch import ContrastiveBatch, SeriesBatch
 from sparseid.data.neighbours import positive_tables
+from sparseid.data.stack_data import StackData
 from sparseid.data.stream import BatchStream
 from sparseid.data.time_series import Factors, split_sizes
 from sparseid.stacking.batches import take
 from sparseid.streams import Streams
 
 if TYPE_CHECKING:
-    from sparseid.config.latent_walk import SamplingConfig
+    from sparseid.data.time_series import SamplingSettings
 
 CHUNK = 2048
 """Samples of a member in a batch of the fixed sets."""
@@ -148,7 +148,7 @@ POSITIVES = ("time", "labels")
 """What a method can ask for: the sample some steps later, and one whose label is related; in this order in a batch."""
 
 
-class ContrastiveData(LightningDataModule):
+class ContrastiveData(StackData):
     """A time series for each member of a stack: the beginning trains, the end is held out.
 
     The end of a series shares no step with its beginning: samples held out here and there would lie beside training
@@ -205,7 +205,7 @@ class ContrastiveData(LightningDataModule):
         samples: int,
         held_out: float,
         attribution_samples: int,
-        sampling: SamplingConfig,
+        sampling: SamplingSettings,
     ) -> None:
         super().__init__()
         self.seeds, self.batch_size, self.sampling = list(seeds), batch_size, sampling

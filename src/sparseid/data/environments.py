@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from pytorch_lightning import LightningDataModule
 from torch import Tensor
 
 from sparseid.data.batch import EnvironmentBatch
+from sparseid.data.stack_data import StackData
 from sparseid.data.stream import BatchStream
 from sparseid.data.trees import Tree
 from sparseid.stacking.batches import StackedBatches, take
@@ -82,7 +82,7 @@ class Chunks:
             yield EnvironmentBatch(split.inputs[:, part], split.labels[:, part], environments, latents)
 
 
-class EnvironmentData(LightningDataModule):
+class EnvironmentData(StackData):
     """Data of several environments on a tree, for a stack.
 
     Parameters

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pytorch_lightning import LightningDataModule
 from torch import Tensor
 
 from sparseid.data.batch import FeatureBatch
+from sparseid.data.stack_data import StackData
 from sparseid.data.stream import BatchStream
 from sparseid.stacking.batches import StackedBatches, take
 
@@ -81,7 +81,7 @@ class Chunks:
             yield FeatureBatch(self.matrix[:, start : min(start + self.size, self.samples)])
 
 
-class FeatureData(LightningDataModule):
+class FeatureData(StackData):
     """A data matrix for each member of a stack, or one that they share.
 
     An epoch is a permutation of a member's training samples; its last batch is smaller where they do not divide

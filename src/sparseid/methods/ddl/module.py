@@ -31,9 +31,9 @@ from sparseid.stacking.members import generators, sum_of_members
 from sparseid.stacking.noise import StepNoise, random_signs
 
 if TYPE_CHECKING:
-    from sparseid.config.ddl import DDLConfig
-    from sparseid.config.schema import RunConfig
     from sparseid.data.mlp_mixture.datamodule import MLPMixtureData
+    from sparseid.methods.ddl.settings import DDLSettings
+    from sparseid.settings import RunNumbers
 
 LOG_EVERY = 50
 """Steps between two looks at the size of the Jacobian."""
@@ -63,7 +63,7 @@ class DDLModule(LightningModule):
         Results of the last test.
     """
 
-    def __init__(self, method: DDLConfig, data: MLPMixtureData, steps: int) -> None:
+    def __init__(self, method: DDLSettings, data: MLPMixtureData, steps: int) -> None:
         super().__init__()
         self.method, self.seeds, self.latents, self.steps = method, data.seeds, data.latents, steps
         init = generators(data.seeds, "init")
@@ -78,9 +78,9 @@ class DDLModule(LightningModule):
         self.arrays: dict[str, np.ndarray] = {}
 
     @classmethod
-    def from_config(cls, cfg: RunConfig, data: Any) -> DDLModule:
+    def from_settings(cls, settings: DDLSettings, data: Any, run: RunNumbers) -> DDLModule:
         """Build the module of a run for its data module."""
-        return cls(cfg.method, data, cfg.trainer.max_samples // cfg.trainer.batch_size)
+        return cls(settings, data, run.steps)
 
     @property
     def data(self) -> MLPMixtureData:

@@ -31,8 +31,9 @@ from sparseid.stacking.groups import losses_in_groups, member_groups
 from sparseid.stacking.members import generators, sum_of_members
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import RegCLConfig, RunConfig
     from sparseid.data.contrastive import ContrastiveData
+    from sparseid.methods.regcl.settings import RegCLSettings
+    from sparseid.settings import RunNumbers
 
 POSITIVES = {"supervised": (), "supervised_contrastive": ("labels",), "hybrid": ("time", "labels")}
 """The positives that each training asks the data for, one per objective."""
@@ -60,7 +61,7 @@ class RegCLModule(LightningModule):
         Results of the last test, and what is to be said of them.
     """
 
-    def __init__(self, method: RegCLConfig, data: ContrastiveData, steps: int) -> None:
+    def __init__(self, method: RegCLSettings, data: ContrastiveData, steps: int) -> None:
         super().__init__()
         self.method, self.seeds, self.time_offset = method, data.seeds, data.sampling.time_offset
         self.layout = Layout.of(data, whole=method.training == "hybrid")
@@ -81,9 +82,9 @@ class RegCLModule(LightningModule):
         self.arrays: dict[str, np.ndarray] = {}
 
     @classmethod
-    def from_config(cls, cfg: RunConfig, data: Any) -> RegCLModule:
+    def from_settings(cls, settings: RegCLSettings, data: Any, run: RunNumbers) -> RegCLModule:
         """Build the module of a run for its data module."""
-        return cls(cfg.method, data, cfg.trainer.max_samples // cfg.trainer.batch_size)
+        return cls(settings, data, run.steps)
 
     # training
 

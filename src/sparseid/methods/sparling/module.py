@@ -34,7 +34,8 @@ from sparseid.metrics.motifs import ChannelMap
 from sparseid.streams import Streams
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import OptimizerConfig, RunConfig, SparlingConfig
+    from sparseid.methods.sparling.settings import OptimizerSettings, SparlingSettings
+    from sparseid.settings import RunNumbers
 
 
 class SparlingModule(LightningModule):
@@ -65,7 +66,7 @@ class SparlingModule(LightningModule):
 
     def __init__(
         self,
-        method: SparlingConfig,
+        method: SparlingSettings,
         domain: Domain,
         batch_size: int,
         seed: int = 0,
@@ -75,7 +76,7 @@ class SparlingModule(LightningModule):
         self.batch_size = batch_size
         self.domain = domain
         self.channels = motif_channels(method, domain)
-        self.optimizer_config: OptimizerConfig = method.optimizer
+        self.optimizer_config: OptimizerSettings = method.optimizer
         self.evaluation_config = method.evaluation
         self.most_densities = len(densities(method)) if method.sparse.kind == "threshold" else 1
         self.evaluation: Evaluation | None = None
@@ -90,9 +91,9 @@ class SparlingModule(LightningModule):
         self.arrays: dict[str, np.ndarray] = {}
 
     @classmethod
-    def from_config(cls, cfg: RunConfig, data: Any) -> SparlingModule:
+    def from_settings(cls, settings: SparlingSettings, data: Any, run: RunNumbers) -> SparlingModule:
         """Build the module of a run for the data module `data`, from which the domain is read."""
-        return cls(cfg.method, Domain.of(data), cfg.trainer.batch_size, cfg.seed)
+        return cls(settings, Domain.of(data), run.batch_size, run.seed)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Map inputs (N, in_channels, H, W) to motif maps (N, channels, cells high, cells wide), mostly zero."""

@@ -26,8 +26,9 @@ from sparseid.stacking.best import BestState, EarlyStop
 from sparseid.stacking.members import generators, per_member, sum_of_members
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import RunConfig, TBRConfig
     from sparseid.data.environments import EnvironmentData
+    from sparseid.methods.tbr.settings import TBRSettings
+    from sparseid.settings import RunNumbers
 
 
 class TBRModule(LightningModule):
@@ -52,7 +53,7 @@ class TBRModule(LightningModule):
 
     penalty_weight: Tensor
 
-    def __init__(self, method: TBRConfig, data: EnvironmentData) -> None:
+    def __init__(self, method: TBRSettings, data: EnvironmentData) -> None:
         super().__init__()
         self.method, self.seeds, self.tree = method, data.seeds, data.tree
         self.test_items = data.test_items
@@ -77,9 +78,9 @@ class TBRModule(LightningModule):
         self.arrays: dict[str, np.ndarray] = {}
 
     @classmethod
-    def from_config(cls, cfg: RunConfig, data: Any) -> TBRModule:
+    def from_settings(cls, settings: TBRSettings, data: Any, run: RunNumbers) -> TBRModule:
         """Build the module of a run for its data module."""
-        return cls(cfg.method, data)
+        return cls(settings, data)
 
     # training
 
