@@ -361,7 +361,7 @@ def test_a_killed_run_is_logged_to_its_last_line(tmp_path):
         "import sys; sys.path.insert(0, sys.argv[1]); import toy; from pathlib import Path\n"
         "from sparseid.config.schema import LoggerSettings\n"
         "from sparseid.training import recipe, run\n"
-        "toy.register(); run.run_directory = recipe.run_directory = toy.directory\n"
+        "run.run_directory = recipe.run_directory = toy.directory\n"
         "cfg = toy.toy_config(Path(sys.argv[2]), step_s=0.02, max_steps=10**6)\n"
         "cfg.logger = LoggerSettings(name='wandb'); run.execute(cfg)\n"
     )

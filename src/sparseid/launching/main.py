@@ -14,6 +14,7 @@ from typing import NoReturn
 from sparseid.config.choices import CONFIGS
 from sparseid.config.errors import ConfigError
 from sparseid.errors import InputError
+from sparseid.launching.component_help import component_pages
 from sparseid.launching.help import help_page
 
 
@@ -35,7 +36,7 @@ def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
     try:
         arguments = _parser().parse_intermixed_args(argv)
         if arguments.help:
-            print(help_page(configs), end="")
+            print(component_pages(arguments.overrides, configs) or help_page(configs), end="")
             return 0
         overrides = [*arguments.overrides, *(["hydra.mode=MULTIRUN"] if arguments.multirun else [])]
         return _run(overrides, arguments.cfg, arguments.skip_measured, configs)

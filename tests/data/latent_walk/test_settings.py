@@ -5,8 +5,7 @@ import pytest
 
 from sparseid.config.schema import RunConfig
 from sparseid.config.validate import problems
-from sparseid.methods.regcl.settings import RegCLSettings
-from sparseid.settings import TrainerSettings, settings_errors
+from sparseid.settings import MethodSettings, TrainerSettings, settings_errors
 
 
 def batches_of(size):
@@ -59,8 +58,8 @@ def test_what_cannot_be_is_named(walk_config, changes, key, text):
 
 def test_a_run_is_checked(walk_config):
     trainer = TrainerSettings(max_samples=1000, batch_size=500)
-    method = RegCLSettings(training="hybrid", head_scale=5.0, temperature=1.0, penalty_weight=0.0, ramp_on=0.0)
-    method = dataclasses.replace(method, ramp_off=0.0, lr=0.01)
+    method = MethodSettings("any")  # without rules of its own
+    method.interfaces = ("contrastive",)
     run = RunConfig(experiment="x", scale="smoke", paper="regcl", method=method, data=walk_config(), trainer=trainer)
     [problem] = problems(run)
     assert "360 training samples, less than one batch" in problem.text
