@@ -163,7 +163,8 @@ def range_text(bounds: Mapping[str, float]) -> str:
         return f"between {bounds['at_least']} and {bounds['at_most']}"
     if set(bounds) == {"above", "below"}:
         return f"strictly between {bounds['above']} and {bounds['below']}"
-    return " and ".join(f"{name.replace('_', ' ')} {bound}" for name, bound in bounds.items())
+    ordered = [name for name in ("at_least", "above", "at_most", "below") if name in bounds]
+    return " and ".join(f"{name.replace('_', ' ')} {bounds[name]}" for name in ordered)
 
 
 def _refusal(key: str, value: Any, metadata: Mapping[str, Any]) -> str:
