@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from sparseid.config.schema import RunConfig
 
-COMPOSED_BY = ("config", "data", "metrics", "stacking", "papers/presets.py")
+COMPOSED_BY = ("config", "data", "methods", "metrics", "stacking", "settings.py", "papers/presets.py")
 """The code that composes and checks a configuration: what ``config`` may import, and this."""
 
 

@@ -1,4 +1,4 @@
-"""What the Sparse VAE's data sets mean for a run: impossible settings, row keys, identity, absent files."""
+"""The Sparse VAE's data sets in a run: impossible settings, row keys, identity, absent files."""
 
 import subprocess
 import sys

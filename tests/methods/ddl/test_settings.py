@@ -14,7 +14,7 @@ from sparseid.data.seven_features.settings import SevenFeaturesSettings
 from sparseid.methods.ddl.settings import DDLSettings
 from sparseid.settings import TrainerSettings
 
-CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+CONFIGS = Path(__file__).resolve().parents[3] / "configs"
 
 
 def published(group, name):

@@ -1,4 +1,4 @@
-"""What the masked mixtures mean for a run: impossible settings, row keys, identity, absent files."""
+"""Masked mixtures in a run: impossible settings, row keys, identity, absent files."""
 
 import subprocess
 import sys
