@@ -47,7 +47,7 @@ report: setup  ## tables, figures and verdicts from whatever has finished, as ou
 study: setup  ## write the study of RegCL's headline (src/sparseid/papers/regcl/STUDY.md) from whatever of it has finished
 	@$(BIN)/python scripts/study.py
 
-data: setup  ## download data, check what you have placed, or say what to place where (DATASETS="audiomnist gtex movielens peerread zeisel")
+data: setup  ## download data, check what you have placed, or say what to place where (DATASETS="gtex zeisel"; DATASETS=--help lists them)
 	@$(BIN)/python scripts/data.py $(or $(DATASETS),gtex)
 
 keep: setup  ## copy the rows of finished, clean runs at SCALE into the package, to be committed

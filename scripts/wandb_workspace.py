@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sparseid.config.identity import cell_keys
-from sparseid.config.schema import LoggerConfig
+from sparseid.config.schema import LoggerSettings
 from sparseid.config.stored import load_run_config
 from sparseid.errors import InputError
 from sparseid.papers.labels import written
@@ -138,7 +138,7 @@ def main() -> int:
     parser.add_argument("--scale", default="small", choices=["smoke", "small", "paper"], help="default: small")
     parser.add_argument("--experiment", help="only runs of this experiment, for example sparling/fig4")
     parser.add_argument("--outputs", type=Path, default=Path("outputs"), help="folder of runs (default: outputs)")
-    parser.add_argument("--project", default=LoggerConfig().project, help="default: %(default)s")
+    parser.add_argument("--project", default=LoggerSettings().project, help="default: %(default)s")
     parser.add_argument("--entity", help="team or user (default: yourself)")
     parser.add_argument("--dry-run", action="store_true", help="print the dashboard as JSON and save nothing")
     arguments = parser.parse_args()

@@ -11,6 +11,7 @@ from torch.utils.data import DataLoader, Dataset
 from sparseid.config.compose import compose
 from sparseid.data.audio_mnist_sequence.datamodule import AudioMNISTSequenceData
 from sparseid.data.audio_mnist_sequence.times import BANDS, HOP, RATE, WINDOW
+from sparseid.training.build import run_numbers
 
 BATCH = 32
 
@@ -48,7 +49,8 @@ class ClipByClip(Dataset[torch.Tensor]):
 
 def main() -> None:
     """Measure batches of 32 clips of 15 s, of the recordings that the project holds."""
-    data = AudioMNISTSequenceData.from_config(compose(["experiment=audiomnist", "scale=paper", "data.source=fsdd"]))
+    cfg = compose(["experiment=audiomnist", "scale=paper", "data.source=fsdd"])
+    data = AudioMNISTSequenceData.from_settings(cfg.data, run_numbers(cfg))
     rng, loader = np.random.default_rng(0), DataLoader(ClipByClip(data), BATCH)
     took = seconds({"ours": lambda: data.draw(BATCH, rng), "clip by clip": lambda: next(iter(loader))})
     rates = {name: BATCH / of_batch for name, of_batch in took.items()}

@@ -11,10 +11,10 @@ from omegaconf import DictConfig, OmegaConf
 from timing import report, seconds
 from torch import Tensor
 
-from sparseid.config.latent_walk import LatentWalkConfig
 from sparseid.config.search_path import CONFIGS
 from sparseid.data.latent_walk.datamodule import LatentWalkData
 from sparseid.data.latent_walk.generator import draw_latents
+from sparseid.data.latent_walk.settings import LatentWalkSettings
 from sparseid.data.neighbours import label_changes, positive_tables
 from sparseid.streams import Streams
 
@@ -23,18 +23,18 @@ STEPS = 2000
 """Of a run, over which the table of positives is paid off."""
 
 
-def settings() -> LatentWalkConfig:
+def settings() -> LatentWalkSettings:
     """Return the published generator with fewer samples."""
     stored = OmegaConf.load(CONFIGS / "data" / "latent_walk.yaml")
     assert isinstance(stored, DictConfig)
     del stored["defaults"]
-    merged = OmegaConf.merge(OmegaConf.structured(LatentWalkConfig), stored, {"latents": LATENTS, "samples": SAMPLES})
+    merged = OmegaConf.merge(OmegaConf.structured(LatentWalkSettings), stored, {"latents": LATENTS, "samples": SAMPLES})
     config = OmegaConf.to_object(merged)
-    assert isinstance(config, LatentWalkConfig)
+    assert isinstance(config, LatentWalkSettings)
     return config
 
 
-def step_by_step(config: LatentWalkConfig, seeds: Sequence[int]) -> np.ndarray:
+def step_by_step(config: LatentWalkSettings, seeds: Sequence[int]) -> np.ndarray:
     """Walk all members one time step after the other; what leaves the box is drawn again until it does not."""
     rngs = [Streams(seed).numpy("data/steps") for seed in seeds]
     walks = np.zeros((len(seeds), config.samples, config.latents), dtype=np.float32)
@@ -59,7 +59,7 @@ def search(labels: Tensor, changes: Tensor, references: Tensor) -> Tensor:
     return torch.stack(found)
 
 
-def walks(config: LatentWalkConfig) -> tuple[list[str], dict[str, dict[str, float]]]:
+def walks(config: LatentWalkSettings) -> tuple[list[str], dict[str, dict[str, float]]]:
     """Compare the walks of one member and of ten."""
     lines: list[str] = []
     values: dict[str, dict[str, float]] = {}
@@ -76,7 +76,7 @@ def walks(config: LatentWalkConfig) -> tuple[list[str], dict[str, dict[str, floa
     return lines, values
 
 
-def positives(config: LatentWalkConfig) -> tuple[list[str], dict[str, dict[str, float]]]:
+def positives(config: LatentWalkSettings) -> tuple[list[str], dict[str, dict[str, float]]]:
     """Compare the positives of a batch, the table's share included."""
     data = LatentWalkData(config, [0], BATCH)
     data.positives = ("labels",)

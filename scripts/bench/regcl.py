@@ -21,6 +21,7 @@ from sparseid.methods.regcl.encoder import StackedEncoder
 from sparseid.methods.regcl.module import RegCLModule
 from sparseid.methods.regcl.penalty import exact_penalty, penalty_terms
 from sparseid.stacking.members import generators
+from sparseid.training.build import run_numbers
 
 BATCH, FEATURES, TRAINING_SAMPLES = 2048, 50, 20_000
 STACK = 4
@@ -80,7 +81,7 @@ def prepared(seeds: list[int], *overrides: str) -> tuple[RegCLModule, LatentWalk
         ]
     )
     data = LatentWalkData(cfg.data, seeds, BATCH)
-    module = RegCLModule.from_config(cfg, data).train()
+    module = RegCLModule.from_settings(cfg.method, data, run_numbers(cfg)).train()
     data.setup()
     return module, data
 

@@ -10,10 +10,10 @@ import torch
 from timing import report, seconds
 from torch import Tensor, nn
 
-from sparseid.config.sparse_vae import SparseVAEConfig, SpikeAndSlabConfig
 from sparseid.methods.sparse_vae.losses import multinomial_error, standard_divergence
 from sparseid.methods.sparse_vae.model import Given, SparseVAE
 from sparseid.methods.sparse_vae.networks import RestartNoise
+from sparseid.methods.sparse_vae.settings import SparseVAESettings, SpikeAndSlabSettings
 from sparseid.methods.sparse_vae.spike_and_slab import selector_penalty
 from sparseid.stacking.batches import StackedBatches
 from sparseid.stacking.members import generators
@@ -72,8 +72,8 @@ class Loop(nn.Module):
 
 def model() -> SparseVAE:
     """Return ours with the settings of PeerRead with domain shift."""
-    prior = SpikeAndSlabConfig(lambda0=5.0, lambda1=0.01)
-    method = SparseVAEConfig(latents=LATENTS, hidden=HIDDEN, lr=LR, prior=prior)
+    prior = SpikeAndSlabSettings(lambda0=5.0, lambda1=0.01)
+    method = SparseVAESettings(latents=LATENTS, hidden=HIDDEN, lr=LR, prior=prior)
     given = Given(FEATURES, gaussian=False, row_normalised=True, batch_size=BATCH, steps=1)
     return SparseVAE(method, given, generators([0], "init"))
 

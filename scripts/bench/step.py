@@ -17,6 +17,7 @@ from sparseid.data.digit_circle.datamodule import DigitCircleData
 from sparseid.methods.sparling.losses import sequence_cross_entropy, teacher_forcing
 from sparseid.methods.sparling.module import SparlingModule
 from sparseid.methods.sparling.sparse_layer import SparseLayer
+from sparseid.training.build import run_numbers
 
 PARTS = ("generator", "encoder", "sparse layer", "decoder and loss", "backward", "optimiser", "validation", "rest")
 
@@ -45,8 +46,8 @@ class Clock:
 def measure(scale: str, density: float, steps: int, device: torch.device) -> tuple[dict[str, float], float]:
     """Return the share of each part and samples per second, over whole check periods' proportion of validation."""
     cfg = compose(["experiment=digitcircle", f"scale={scale}"])
-    data = DigitCircleData.from_config(cfg)
-    module = SparlingModule.from_config(cfg, data).to(device).train()
+    data = DigitCircleData.from_settings(cfg.data, run_numbers(cfg))
+    module = SparlingModule.from_settings(cfg.method, data, run_numbers(cfg)).to(device).train()
     assert isinstance(module.sparse, SparseLayer)
     module.sparse.density = density
     adam: Any = module.configure_optimizers()["optimizer"]

@@ -8,8 +8,10 @@ import pytest
 
 from sparseid.config.compose import compose
 from sparseid.config.errors import ConfigError
-from sparseid.config.schema import DigitCircleConfig, RunConfig, SparlingConfig
+from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS
+from sparseid.data.digit_circle.settings import DigitCircleSettings
+from sparseid.methods.sparling.settings import SparlingSettings
 
 
 @pytest.fixture
@@ -26,8 +28,8 @@ def message(overrides, configs=CONFIGS):
 def test_defaults_compose_to_typed_resolved_objects():
     run = compose()
     assert isinstance(run, RunConfig)
-    assert isinstance(run.method, SparlingConfig)
-    assert isinstance(run.data, DigitCircleConfig)
+    assert isinstance(run.method, SparlingSettings)
+    assert isinstance(run.data, DigitCircleSettings)
     assert (run.experiment, run.scale, run.paper, run.seed) == ("digitcircle", "small", "sparling", 0)
 
 

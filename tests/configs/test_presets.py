@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from sparseid.config.choices import PICKED_GROUPS, choices, description, scales
+from sparseid.config.components import component_names, settings_class, settings_classes
 from sparseid.config.compose import compose
 from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory
-from sparseid.config.schema import GROUPS, RunConfig
+from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS
 from sparseid.config.sweep import plan
 
@@ -23,8 +24,8 @@ def test_preset_composes_at_scale(experiment, scale):
     for cell in plan([f"experiment={experiment}", f"scale={scale}"]).cells:
         run = cell.run
         assert isinstance(run, RunConfig)
-        assert type(run.method) in GROUPS["method"].values()
-        assert type(run.data) in GROUPS["data"].values()
+        assert type(run.method) is settings_class("method", run.method.name)
+        assert type(run.data) is settings_class("data", run.data.name)
         assert (run.experiment, run.scale) == (experiment, scale)
         assert run_directory(run).parts[:3] == ("outputs", scale, run.paper)
 
@@ -57,8 +58,8 @@ def test_every_choice_is_described(group):
 
 @pytest.mark.parametrize("group", ["method", "data"])
 def test_every_choice_of_a_typed_group_has_a_schema_and_a_file(group):
-    assert choices(group) == sorted(GROUPS[group])
-    for name, schema in GROUPS[group].items():
+    assert choices(group) == component_names(group)
+    for name, schema in settings_classes(group).items():
         assert dataclasses.fields(schema)[0].default == name
 
 

@@ -14,17 +14,21 @@ import sparseid.papers.sparse_vae
 import sparseid.papers.tbr
 from sparseid.config.choices import dotted_keys
 from sparseid.config.compose import compose
-from sparseid.config.ddl import DDLConfig
 from sparseid.config.identity import cell_keys, run_directory
-from sparseid.config.latent_walk import LatentWalkConfig
-from sparseid.config.mlp_mixture import MLPMixtureConfig
-from sparseid.config.regcl import RegCLConfig
-from sparseid.config.schema import DigitCircleConfig, SparlingConfig, TBRConfig, TrainerConfig, TreeSimulationConfig
-from sparseid.config.seven_features import SevenFeaturesConfig
-from sparseid.config.sparse_vae import SparseVAEConfig
 from sparseid.config.sweep import plan
+from sparseid.data.digit_circle.settings import DigitCircleSettings
+from sparseid.data.latent_walk.settings import LatentWalkSettings
+from sparseid.data.mlp_mixture.settings import MLPMixtureSettings
+from sparseid.data.seven_features.settings import SevenFeaturesSettings
+from sparseid.data.tree_simulation.settings import TreeSimulationSettings
 from sparseid.densities import density_grid
+from sparseid.methods.ddl.settings import DDLSettings
+from sparseid.methods.regcl.settings import RegCLSettings
+from sparseid.methods.sparling.settings import SparlingSettings
+from sparseid.methods.sparse_vae.settings import SparseVAESettings
+from sparseid.methods.tbr.settings import TBRSettings
 from sparseid.papers.sparling.rows import BINS, DENSITIES_BINNED, KL_WEIGHTS, L1_WEIGHTS, STARTS
+from sparseid.settings import TrainerSettings
 
 PUBLISHED = yaml.safe_load((Path(sparseid.papers.sparling.__file__).parent / "published.yaml").read_text())
 
@@ -47,7 +51,7 @@ def test_every_published_value_is_what_scale_paper_composes_to(paper, key):
 
 
 def test_no_setting_of_method_and_data_is_left_out(paper):
-    keys = [*dotted_keys(SparlingConfig, "method."), *dotted_keys(DigitCircleConfig, "data.")]
+    keys = [*dotted_keys(SparlingSettings, "method."), *dotted_keys(DigitCircleSettings, "data.")]
     leaves = {key for key in keys if not any(other.startswith(f"{key}.") for other in keys)} - {
         "method.name",
         "data.name",
@@ -90,7 +94,7 @@ def test_scale_paper_of_the_other_domains_is_the_published_setting(domain):
 
 
 def test_what_the_other_domains_and_the_variants_change_are_settings_and_all_has_a_source():
-    known = {*dotted_keys(SparlingConfig, "method."), *dotted_keys(TrainerConfig, "trainer.")}
+    known = {*dotted_keys(SparlingSettings, "method."), *dotted_keys(TrainerSettings, "trainer.")}
     parts = [*PUBLISHED["domains"].values(), *PUBLISHED["variants"].values(), PUBLISHED["unmeasured"]]
     assert {key for part in parts for key in part["settings"]} <= known
     groups = [group for part in parts for group in (part, *part.values()) if isinstance(group, dict)]
@@ -200,7 +204,7 @@ def test_every_cell_of_tbr_figure_4_has_the_published_setting():
 
 
 def test_no_setting_of_tbr_and_its_data_is_left_out():
-    keys = {*dotted_keys(TBRConfig, "method."), *dotted_keys(TreeSimulationConfig, "data.")}
+    keys = {*dotted_keys(TBRSettings, "method."), *dotted_keys(TreeSimulationSettings, "data.")}
     assert keys - {"method.name", "data.name"} == {
         key for key in (*TBR["settings"], *TBR["sweep"]) if not key.startswith("trainer.")
     }
@@ -228,7 +232,7 @@ def test_every_cell_of_regcl_tables_has_the_published_setting(table, changes):
 
 def test_regcl_names_a_source_of_every_setting():
     assert all(entry["source"] for part in ("settings", "sweep", "table2") for entry in REGCL[part].values())
-    keys = {*dotted_keys(RegCLConfig, "method."), *dotted_keys(LatentWalkConfig, "data.")}
+    keys = {*dotted_keys(RegCLSettings, "method."), *dotted_keys(LatentWalkSettings, "data.")}
     assert keys - {"method.name", "data.name", "data.sampling"} == {
         key for key in (*REGCL["settings"], *REGCL["sweep"]) if not key.startswith("trainer.")
     }
@@ -254,7 +258,7 @@ def test_every_cell_of_the_sparse_vaes_figure_3_has_the_published_setting():
 
 
 def test_no_setting_of_the_sparse_vae_and_its_seven_features_is_left_out():
-    keys = {*dotted_keys(SparseVAEConfig, "method."), *dotted_keys(SevenFeaturesConfig, "data.")}
+    keys = {*dotted_keys(SparseVAESettings, "method."), *dotted_keys(SevenFeaturesSettings, "data.")}
     leaves = {key for key in keys if not any(other.startswith(f"{key}.") for other in keys)}
     named = {*SPARSE_VAE["settings"], *SPARSE_VAE["sweep"], *NOT_PUBLISHED, "method.model"}
     assert leaves - {"method.name", "data.name"} == {key for key in named if not key.startswith("trainer.")}
@@ -279,7 +283,7 @@ def test_every_cell_of_ddls_table_6_has_the_stated_setting():
 
 
 def test_no_setting_of_ddl_and_its_mixtures_is_left_out():
-    keys = {*dotted_keys(DDLConfig, "method."), *dotted_keys(MLPMixtureConfig, "data.")}
+    keys = {*dotted_keys(DDLSettings, "method."), *dotted_keys(MLPMixtureSettings, "data.")}
     named = {*DDL["settings"], *DDL["sweep"]}
     assert keys - {"method.name", "data.name"} == {key for key in named if not key.startswith("trainer.")}
     assert all(entry["source"] for part in ("settings", "sweep") for entry in DDL[part].values())

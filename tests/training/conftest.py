@@ -13,14 +13,11 @@ def _torch_settings(torch_settings):
 
 @pytest.fixture(autouse=True)
 def _toy(monkeypatch):
-    """Register the toy method, and give a run a folder that does not depend on when the toy is interrupted."""
+    """Give a run a folder that does not depend on when the toy is interrupted."""
     import toy
 
-    monkeypatch.setattr(toy.build, "DATA", dict(toy.build.DATA))
-    monkeypatch.setattr(toy.build, "METHODS", dict(toy.build.METHODS))
     monkeypatch.setattr("sparseid.training.run.run_directory", toy.directory)
     monkeypatch.setattr("sparseid.training.recipe.run_directory", toy.directory)
-    toy.register()
 
 
 @pytest.fixture(scope="session")
@@ -33,7 +30,4 @@ def undisturbed(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sparseid.training.run.run_directory", toy.directory)
         patch.setattr("sparseid.training.recipe.run_directory", toy.directory)
-        patch.setattr(toy.build, "DATA", dict(toy.build.DATA))
-        patch.setattr(toy.build, "METHODS", dict(toy.build.METHODS))
-        toy.register()
         return run.execute(toy.toy_config(tmp_path_factory.mktemp("undisturbed")))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
+
 import pytest
 from pytorch_lightning import LightningDataModule, LightningModule
 
-from sparseid.config.schema import GROUPS
+from sparseid.config.components import component_names, settings_classes
 from sparseid.config.sweep import plan
-from sparseid.training.build import DATA, METHODS, build_data, build_module
+from sparseid.training.build import build_data, build_module
 
 PRESETS = {
     "sparling": "digitcircle",
@@ -29,8 +31,10 @@ OTHER_DATA = {
 
 
 def test_every_data_set_and_method_of_the_configuration_can_be_built():
-    assert set(DATA) == set(GROUPS["data"])
-    assert set(METHODS) == set(GROUPS["method"]) == set(PRESETS)
+    for group in ("data", "method"):
+        for settings in settings_classes(group).values():
+            assert resolve_name(settings.loads).from_settings
+    assert set(component_names("method")) == set(PRESETS)
 
 
 @pytest.mark.parametrize("data", OTHER_DATA)

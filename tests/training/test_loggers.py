@@ -15,7 +15,7 @@ import toy
 from sparseid.config.compose import compose
 from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_hash, run_name
-from sparseid.config.schema import LoggerConfig
+from sparseid.config.schema import LoggerSettings
 from sparseid.training import loggers
 from sparseid.training.callbacks import OnceReady
 from sparseid.training.rows import Row, read_rows
@@ -49,7 +49,7 @@ def _nobody_is_logged_in(monkeypatch, tmp_path):
 def logged(outputs, **changes):
     """Return a toy run's configuration with logger=wandb."""
     cfg = toy.toy_config(outputs, **changes)
-    cfg.logger = LoggerConfig(name="wandb", project="toys")
+    cfg.logger = LoggerSettings(name="wandb", project="toys")
     return cfg
 
 
@@ -359,11 +359,11 @@ def test_where_the_user_says_otherwise(tmp_path, monkeypatch, fake_wandb):
 def test_a_killed_run_is_logged_to_its_last_line(tmp_path):
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import toy; from pathlib import Path\n"
-        "from sparseid.config.schema import LoggerConfig\n"
+        "from sparseid.config.schema import LoggerSettings\n"
         "from sparseid.training import recipe, run\n"
-        "toy.register(); run.run_directory = recipe.run_directory = toy.directory\n"
+        "run.run_directory = recipe.run_directory = toy.directory\n"
         "cfg = toy.toy_config(Path(sys.argv[2]), step_s=0.02, max_steps=10**6)\n"
-        "cfg.logger = LoggerConfig(name='wandb'); run.execute(cfg)\n"
+        "cfg.logger = LoggerSettings(name='wandb'); run.execute(cfg)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(TRAINING), str(tmp_path / "out")])
     folder = tmp_path / "out" / "toy-seed0"
@@ -422,4 +422,4 @@ def test_summary_names():
 def test_mode_is_checked():
     with pytest.raises(ConfigError, match=r"logger\.mode must be auto or online or offline"):
         compose(["logger=wandb", "logger.mode=never"])
-    assert compose(["logger=wandb"]).logger == LoggerConfig("wandb")
+    assert compose(["logger=wandb"]).logger == LoggerSettings("wandb")

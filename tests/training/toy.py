@@ -20,13 +20,13 @@ import pytorch_lightning as pl
 import torch
 from torch import nn
 
-from sparseid.config.schema import LoggerConfig, RunConfig, TrainerConfig
+from sparseid.config.schema import LoggerSettings, RunConfig
 from sparseid.data.module import DataModule
 from sparseid.data.stream import BatchStream
 from sparseid.measurements import Evaluation, Measurement
 from sparseid.methods.module import ExperimentModule
+from sparseid.settings import DataSettings, MethodSettings, TrainerSettings
 from sparseid.streams import FIXED, Streams
-from sparseid.training import build
 from sparseid.training.checkpoints import load
 from sparseid.training.rows import read_rows
 
@@ -38,7 +38,14 @@ class Killed(BaseException):
 
 
 @dataclass
-class ToyConfig:
+class ToyDataSettings(DataSettings):
+    name: str = "toy"
+
+    loads = f"{__name__}:ToyData"
+
+
+@dataclass
+class ToySettings(MethodSettings):
     name: str = "toy"
     cuts: int = 100  # validations after which the schedule ends
     diverge_at: int = -1
@@ -48,11 +55,13 @@ class ToyConfig:
     rank: int = -1  # the process in which kill_at and diverge_at happen; -1 is all
     plain: int = 0  # neither batch norm nor dropout nor noise: nothing that differs between processes
 
+    loads = f"{__name__}:ToyModule"
+
 
 def toy_config(outputs: Path, **changes) -> RunConfig:
-    toy = ToyConfig(**{k: changes.pop(k) for k in list(changes) if k in ToyConfig.__dataclass_fields__})
+    toy = ToySettings(**{k: changes.pop(k) for k in list(changes) if k in ToySettings.__dataclass_fields__})
     devices = changes.pop("devices", 1)
-    trainer = TrainerConfig(
+    trainer = TrainerSettings(
         max_samples=changes.pop("max_steps", MAX_STEPS) * BATCH,
         batch_size=BATCH,
         accelerator="cpu",
@@ -67,9 +76,9 @@ def toy_config(outputs: Path, **changes) -> RunConfig:
         paper="toys",
         outputs=str(outputs),
         method=toy,
-        data=ToyConfig(),
+        data=ToyDataSettings(),
         trainer=trainer,
-        logger=LoggerConfig(),
+        logger=LoggerSettings(),
         **changes,
     )
 
@@ -79,6 +88,10 @@ class ToyData(DataModule):
         super().__init__()
         self.streams = Streams(seed)
         self.drawn: list[int] = []
+
+    @classmethod
+    def from_settings(cls, settings, run):
+        return cls(run.seed)
 
     def sample(self, index: int):
         self.drawn.append(index)
@@ -121,7 +134,7 @@ class Schedule(pl.Callback):
 
 
 class ToyModule(ExperimentModule):
-    def __init__(self, toy: ToyConfig):
+    def __init__(self, toy: ToySettings):
         super().__init__()
         self.toy = toy
         between = [nn.ReLU()] if toy.plain else [nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.3)]
@@ -131,6 +144,10 @@ class ToyModule(ExperimentModule):
         self.schedule = Schedule()
         self.calls = 0
         self.progress_note = "toy note"
+
+    @classmethod
+    def from_settings(cls, settings, data, run):
+        return cls(settings)
 
     def called(self, hook: str) -> None:
         self.calls += hook == self.toy.hook and self.meant()
@@ -243,16 +260,10 @@ def results(folder: Path) -> tuple:
     )
 
 
-def register() -> None:
-    build.DATA["toy"] = lambda cfg: ToyData(cfg.seed)
-    build.METHODS["toy"] = lambda cfg, data: ToyModule(cfg.method)
-
-
 def main() -> None:
     from sparseid.training import recipe, run
     from sparseid.training.errors import RunError
 
-    register()
     run.run_directory = recipe.run_directory = directory
     changes = dict(argument.split("=") for argument in sys.argv[2:])
     kinds = {"step_s": float, "save_every_s": float, "hook": str}

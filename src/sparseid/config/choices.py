@@ -7,7 +7,8 @@ import typing
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sparseid.config.schema import GROUPS, RunConfig
+from sparseid.config.components import FOLDERS, settings_classes
+from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import config_file, config_folders
 
 SINGLE_GROUPS = ("experiment", "scale", "method", "data")
@@ -65,7 +66,7 @@ def dotted_keys(schema: type, prefix: str = "") -> Iterator[str]:
 def settable_keys() -> list[str]:
     """Return every dotted key some run can have: the root's and those of every choice of a typed group."""
     keys = list(dotted_keys(RunConfig))
-    for group, schemas in GROUPS.items():
-        for schema in schemas.values():
+    for group in FOLDERS:
+        for schema in settings_classes(group).values():
             keys.extend(dotted_keys(schema, f"{group}."))
     return list(dict.fromkeys(keys))

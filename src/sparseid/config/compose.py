@@ -16,24 +16,26 @@ from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
 
 from sparseid.config.choices import PICKED_GROUPS, choices
+from sparseid.config.components import BASES, FOLDERS, settings_classes
 from sparseid.config.diagnose import COMPOSITION_ERRORS, diagnose, parse, text_of, unknown_key
 from sparseid.config.errors import ConfigError
 from sparseid.config.origin import Origins
-from sparseid.config.schema import GROUPS, RunConfig
+from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS
 from sparseid.config.validate import problems
+from sparseid.extensions import Extension, packages
 
 ROOT = "config"
 """The file every composition starts from: ``configs/config.yaml``."""
 
 
 @cache  # once: it takes a sixth of a composition
-def register_schemas() -> None:
-    """Make the dataclasses known to Hydra: ``schema`` the root, ``schema/<group>/<choice>`` each typed choice."""
+def register_schemas(extensions: tuple[Extension, ...]) -> None:
+    """Make the settings of all packages known to Hydra: ``schema`` the root, ``schema/<group>/<choice>`` the others."""
     store = ConfigStore.instance()
     store.store("schema", RunConfig)
-    for group, schemas in GROUPS.items():
-        for choice, schema in schemas.items():
+    for group in FOLDERS:
+        for choice, schema in settings_classes(group).items():
             store.store(choice, schema, group=f"schema/{group}")
 
 
@@ -73,7 +75,7 @@ def load(origins: Origins) -> DictConfig:
         _refuse_override(override, origins)
     if not (origins.configs / f"{ROOT}.yaml").is_file():
         raise ConfigError(f"{origins.configs / ROOT}.yaml does not exist")
-    register_schemas()
+    register_schemas(packages())
     _ = origins.folders  # Hydra only warns of those that do not exist
     try:
         with initialize_config_dir(str(origins.configs), job_name="sparseid", version_base="1.3"):
@@ -109,9 +111,9 @@ def to_run_config(tree: DictConfig, origins: Origins) -> RunConfig:
     tree = tree.copy()
     OmegaConf.set_struct(tree, False)
     tree.pop("hydra", None)
-    for group, schemas in GROUPS.items():
+    for group, base in BASES.items():
         node = tree.get(group) if not OmegaConf.is_missing(tree, group) else None
-        if schemas and OmegaConf.get_type(node) not in schemas.values():
+        if not issubclass(OmegaConf.get_type(node) or object, base):
             raise _untyped_group(group, node, origins)
     for key in _keys_outside_schema(tree):
         raise unknown_key(key, origins.of(key))
@@ -151,11 +153,9 @@ def _untyped_group(group: str, node: Any, origins: Origins) -> ConfigError:
         hint = f"write {group}=<name>; python run.py --help lists them"
         return ConfigError(f"no {group} is picked", source=source, hint=hint)
     name = node.get("name") if isinstance(node, DictConfig) else node
-    return ConfigError(
-        f"{group} {name!r} has no schema",
-        source=source,
-        hint=f"begin its defaults with /schema/{group}/<choice>@_here_ and list it in GROUPS of config/schema.py",
-    )
+    place = f"{FOLDERS[group]}/{name}/settings.py"
+    hint = f"begin its defaults with /schema/{group}/{name}@_here_ and describe it in {place}"
+    return ConfigError(f"{group} {name!r} has no schema", source=source, hint=hint)
 
 
 def _missing_values(missing: list[str], origins: Origins) -> ConfigError:

@@ -8,26 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sparseid.config import data_sets
-from sparseid.config.audio_mnist_sequence import AudioMNISTSequenceConfig
-from sparseid.config.ddl import DDLConfig
-from sparseid.config.gtex import GtexConfig
-from sparseid.config.latent_walk import ArraysConfig, LatentWalkConfig
-from sparseid.config.latex_ocr import LatexOcrConfig
-from sparseid.config.mlp_mixture import MLPMixtureConfig
-from sparseid.config.movielens import MovielensConfig
-from sparseid.config.peerread import PeerreadConfig, PeerreadShiftConfig
-from sparseid.config.regcl import RegCLConfig
-from sparseid.config.schema import (
-    DigitCircleConfig,
-    RunConfig,
-    SparlingConfig,
-    TBRConfig,
-    TreeSimulationConfig,
-)
-from sparseid.config.seven_features import SevenFeaturesConfig
-from sparseid.config.sparse_vae import SparseVAEConfig
-from sparseid.config.zeisel import ZeiselConfig
+from sparseid.config.schema import RunConfig
 
 HASH_LENGTH = 8
 """Hex digits of a run's hash."""
@@ -53,7 +34,7 @@ def recipe_settings(cfg: RunConfig) -> dict[str, Any]:
     trainer = _beyond_defaults(cfg.trainer)
     return {
         "method": _beyond_defaults(cfg.method) | {"name": cfg.method.name},
-        "data": _beyond_defaults(cfg.data) | {"name": cfg.data.name} | _placed_files(cfg.data),
+        "data": _beyond_defaults(cfg.data) | {"name": cfg.data.name} | _user_files(cfg.data),
         "trainer": {name: value for name, value in trainer.items() if name in marked},
     }
 
@@ -81,134 +62,13 @@ def settings_hash(settings: dict[str, Any]) -> str:
 
 
 def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
-    """Return the row and column keys under which the paper's tables file this run's numbers."""
-    tabled = isinstance(cfg.data, MovielensConfig | PeerreadConfig)  # columns of one table
-    keys: dict[str, str | int | float] = {"dataset" if tabled else "domain": cfg.data.name.replace("_", "")}
-    if isinstance(cfg.method, SparlingConfig):
-        keys |= _sparling_keys(cfg.method)
-    elif isinstance(cfg.method, TBRConfig):
-        joint = cfg.method.estimator == "joint"
-        keys["method"] = cfg.method.variant if joint else f"{cfg.method.variant}_{cfg.method.estimator}"
-    elif isinstance(cfg.method, SparseVAEConfig):
-        keys |= _sparse_vae_keys(cfg.method, on_cells=isinstance(cfg.data, ZeiselConfig))
-    elif isinstance(cfg.method, DDLConfig):
-        keys |= _ddl_keys(cfg.method)
-    else:
-        keys["method"] = cfg.method.name
-    if isinstance(cfg.method, RegCLConfig):
-        training = cfg.method.training
-        keys["training"] = "hybrid_contrastive" if training == "hybrid" else training
-        keys["regularisation"] = "regularised" if cfg.method.penalty_weight else "none"
-    if isinstance(cfg.data, AudioMNISTSequenceConfig):
-        keys |= {"domain": "audiomnist", "split": "test_speakers"}
-        if cfg.data.source != "audiomnist":  # never to be mistaken for the paper's data
-            keys["source"] = cfg.data.source
-    elif isinstance(cfg.data, TreeSimulationConfig):
-        keys |= {"pi": cfg.data.pi} if cfg.data.changes == "bernoulli" else {"S": cfg.data.S}
-    elif isinstance(cfg.data, GtexConfig):
-        keys |= {"S": cfg.data.S, "z_choice": cfg.data.z_choice}
-        if cfg.data.held_out.index >= 0:
-            keys["held_out"] = cfg.data.held_out.index
-        if cfg.data.source != "atlas":  # never to be mistaken for the paper's data
-            keys["source"] = cfg.data.source
-    elif isinstance(cfg.data, LatexOcrConfig):
-        keys["domain"] = "latex_ocr"
-    elif isinstance(cfg.data, DigitCircleConfig):
-        keys |= _digit_circle_keys(cfg.data)
-    elif isinstance(cfg.data, LatentWalkConfig):
-        keys |= {"dim": cfg.data.latents, "setting": cfg.data.setting}
-    elif isinstance(cfg.data, ArraysConfig):
-        keys["source"] = Path(cfg.data.path).stem
-    elif isinstance(cfg.data, MLPMixtureConfig):
-        keys |= _mlp_mixture_keys(cfg.data)
-    else:
-        keys |= _feature_matrix_keys(cfg.data)
-    return keys
+    """Return the row and column keys under which the paper's tables file this run's numbers.
 
-
-def _sparling_keys(method: SparlingConfig) -> dict[str, str | int | float]:
-    """Return the name of the variant or baseline as Sparling's tables have it, with what they vary in it."""
-    sparse, schedule = method.sparse, method.schedule
-    thresholds = "st" if sparse.thresholds == "single" else "mt"
-    if method.training != "sparling":
-        return {"method": method.training}
-    if sparse.kind != "threshold":
-        return {"method": sparse.kind, "lambda": sparse.penalty_weight}
-    if not schedule.target_fall_per_sample:
-        return {"method": "non_sparse"}
-    if schedule.start_density * schedule.cut_factor**2 < schedule.min_density:  # begun at the last density or one above
-        at_last = schedule.start_density * schedule.cut_factor < schedule.min_density
-        return {"method": "no_annealing", "start": "final" if at_last else "penultimate"}
-    return {"method": f"{'no_bn' if sparse.batch_norm == 'none' else 'sparling'}_{thresholds}"}
-
-
-PUBLISHED_NOISE = 0.05
-"""Share of DigitCircle's pixels that flip in the end."""
-
-
-def _digit_circle_keys(data: DigitCircleConfig) -> dict[str, float]:
-    """Return what is unlike the published images: their noise and how often digits occur."""
-    keys = {} if data.post_noise == PUBLISHED_NOISE else {"post_noise": data.post_noise}
-    return keys | ({} if data.rarest == 1 else {"rarest": data.rarest})
-
-
-def _sparse_vae_keys(method: SparseVAEConfig, on_cells: bool) -> dict[str, str | int | float]:
-    """Return the method's row key; a recipe that is not the one published for the data is part of its name."""
-    beta = {"beta": method.beta} if method.model == "vae" and method.beta != 1 else {}
-    recipe = {
-        "original": method.model == "vsc" and method.vsc.variant == "original",
-        "trained_inputs": method.model == "vsc" and method.vsc.train_pseudo_inputs and not on_cells,
-        "untrained_inputs": method.model == "vsc" and on_cells and not method.vsc.train_pseudo_inputs,
-        "kl_sum": method.kl_reduction == "sum" and method.model in ("sparse_vae", "vae"),
-        "paper_prior": method.model == "sparse_vae" and method.prior.laplace_normaliser == "paper",
-        "warm_up": method.model == "sparse_vae" and method.prior.warm_up > 0,
-        "restarts": method.restarts > 1,
-    }
-    name = "beta_vae" if beta else method.model
-    return {"method": "_".join([name, *(part for part, holds in recipe.items() if holds)]), **beta}
-
-
-def _ddl_keys(method: DDLConfig) -> dict[str, str | int | float]:
-    """Return the name of the penalty in Table 4 and its weight; an estimated Jacobian is part of the name."""
-    name = "ours" if method.penalty == "dependency" else method.penalty
-    return {"method": f"{name}_coordinates" if method.jacobian == "coordinates" else name, "alpha": method.alpha}
-
-
-SHIFTS = {0.5: "high", 1.0: "medium", 3.0: "low"}
-"""What the Sparse VAE's Table 2 calls its values of sigma_shift."""
-
-
-def _feature_matrix_keys(data: Any) -> dict[str, str | int | float]:
-    """Return the keys of the Sparse VAE's data sets beside their name: what is read of them is always told."""
-    keys: dict[str, str | int | float] = {}
-    if isinstance(data, SevenFeaturesConfig):
-        keys["rho"] = data.rho
-    elif isinstance(data, PeerreadShiftConfig):
-        keys |= {"shift": SHIFTS.get(data.sigma_shift, "other"), "sigma_shift": data.sigma_shift}
-    elif isinstance(data, MovielensConfig | PeerreadConfig):
-        keys["fold"] = data.fold
-    if isinstance(data, MovielensConfig | ZeiselConfig):
-        keys["source"] = data.source
-    elif isinstance(data, PeerreadConfig | PeerreadShiftConfig):
-        keys["source"] = data.corpus.source
-    return keys
-
-
-DIVERSE = ("identity", "circulant", "lower_triangular", "ones_minus_identity", "random")
-"""Masks that are Sufficiently Diverse (circulant ones but for those that are dense)."""
-
-
-def _mlp_mixture_keys(data: MLPMixtureConfig) -> dict[str, str | int | float]:
-    """Return the keys of the synthetic experiments of Diverse Dictionary Learning; a mask of a file is its name."""
-    dense = data.mask == "dense" or (data.mask == "circulant" and data.band >= data.latents)
-    structure = "dense" if dense else "diverse" if data.mask in DIVERSE else "other"
-    keys: dict[str, str | int | float] = {"dim": data.latents, "structure": structure}
-    keys["mask"] = f"circulant{data.band}" if data.mask == "circulant" else Path(data.mask).stem
-    if not data.mask.endswith(".csv"):
-        keys["m"] = data.outputs_per_row * data.latents
-    if data.groups:
-        keys["groups"] = data.groups
-    return keys | {"noise": data.noise, "rho": data.rho}
+    The data set's first key comes first, then those of the method, then the others of the data set.
+    """
+    keys: dict[str, str | int | float] = cfg.data.row_keys()
+    first = next(iter(keys))
+    return {first: keys[first]} | cfg.method.row_keys(cfg.data) | keys
 
 
 def run_name(cfg: RunConfig) -> str:
@@ -237,9 +97,9 @@ def run_directory(cfg: RunConfig) -> Path:
     return Path(cfg.outputs) / cfg.scale / cfg.paper / run_name(cfg)
 
 
-def _placed_files(data: Any) -> dict[str, str]:
-    """Return the digests of the files that the user has placed for a data set, under the settings that name them."""
-    files = data_sets.placed_files(data)
+def _user_files(data: Any) -> dict[str, str]:
+    """Return the digests of the user-provided files of a data set, by the setting that names each."""
+    files = data.user_files()
     if not files:
         return {}
     from sparseid.data.places import digest

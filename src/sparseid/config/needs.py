@@ -1,23 +1,17 @@
-"""Which run another one needs: one that starts from the weights of a trained run cannot be made before it."""
+"""The parent run of one that starts from the weights of a trained run: it has to be done first."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from sparseid.config.schema import RunConfig, SparlingConfig
+from sparseid.config.schema import RunConfig
 
 
 def needed_settings(cfg: RunConfig) -> dict[str, Any]:
-    """Return in which settings the run that `cfg` needs differs from it, by dotted key; empty if it needs none."""
-    if not isinstance(cfg.method, SparlingConfig) or cfg.method.training != "retrained":
-        return {}
-    return {
-        "method.training": "sparling",
-        "method.retrained.source_samples": 0,
-        "method.retrained.steps_above": 0,
-        "trainer.max_samples": cfg.method.retrained.source_samples or cfg.trainer.max_samples,
-    }
+    """Return the settings in which the parent of `cfg` differs from it, by dotted key; empty if it has none."""
+    changes: dict[str, Any] = cfg.method.parent_run(cfg)
+    return changes
 
 
 def needed_run(cfg: RunConfig) -> RunConfig | None:

@@ -9,9 +9,10 @@ import yaml
 from omegaconf import OmegaConf
 
 from sparseid.config.choices import dotted_keys
+from sparseid.config.components import FOLDERS, component_names, settings_class
 from sparseid.config.diagnose import COMPOSITION_ERRORS
 from sparseid.config.errors import ConfigError
-from sparseid.config.schema import GROUPS, SCHEMA_VERSION, RunConfig
+from sparseid.config.schema import SCHEMA_VERSION, RunConfig
 from sparseid.spelling import did_you_mean
 
 ASK_AGAIN = "ask for the run again (its name is in its folder's name); the older folder stays as it is"
@@ -62,14 +63,12 @@ def parse_run_config(text: str, source: str) -> RunConfig:
             hint=f"check out the commit in the folder's environment.json to use it, or {ASK_AGAIN}",
         )
     tree = OmegaConf.structured(RunConfig)
-    for group, schemas in GROUPS.items():
-        if not schemas:
-            continue
+    for group in FOLDERS:
         settings = values.get(group)
         name = settings.get("name") if isinstance(settings, dict) else None
-        if name not in schemas:
-            raise ConfigError(f"{group}.name is {name!r}", source=source, hint=f"{group} can be: {', '.join(schemas)}")
-        tree[group] = OmegaConf.structured(schemas[name])
+        if name not in (names := component_names(group)):
+            raise ConfigError(f"{group}.name is {name!r}", source=source, hint=f"{group} can be: {', '.join(names)}")
+        tree[group] = OmegaConf.structured(settings_class(group, name))
     _refuse_unknown(values, source)
     try:
         run = OmegaConf.to_object(OmegaConf.merge(tree, values))
@@ -92,9 +91,8 @@ def _read(text: str, source: str) -> dict[str, Any]:
 
 def _refuse_unknown(values: dict[str, Any], source: str) -> None:
     known = set(dotted_keys(RunConfig))
-    for group, schemas in GROUPS.items():
-        if schemas:
-            known.update(dotted_keys(schemas[values[group]["name"]], f"{group}."))
+    for group in FOLDERS:
+        known.update(dotted_keys(settings_class(group, values[group]["name"]), f"{group}."))
     for key in _dotted(values):
         if key not in known:
             raise ConfigError(

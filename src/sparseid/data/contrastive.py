@@ -22,7 +22,7 @@ from sparseid.stacking.noise import StepDraws
 from sparseid.streams import Streams
 
 if TYPE_CHECKING:
-    from sparseid.config.latent_walk import SamplingConfig
+    from sparseid.data.time_series import SamplingSettings
 
 CHUNK = 2048
 """Samples of a member in a batch of the fixed sets."""
@@ -177,7 +177,7 @@ class ContrastiveData(StackedData):
         samples: int,
         held_out: float,
         attribution_samples: int,
-        sampling: SamplingConfig,
+        sampling: SamplingSettings,
     ) -> None:
         self.train_items, test_items = split_sizes(samples, held_out)
         super().__init__(seeds, batch_size, test_items)

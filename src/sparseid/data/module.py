@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import torch
 from pytorch_lightning import LightningDataModule
+
+from sparseid.settings import DataSettings, RunNumbers
 
 
 class DataModule(LightningDataModule):
@@ -49,6 +51,13 @@ class StackedData(DataModule):
     def __init__(self, seeds: Sequence[int], batch_size: int, test_items: int) -> None:
         super().__init__(test_items)
         self.seeds, self.batch_size = list(seeds), batch_size
+
+    @classmethod
+    def from_settings(cls, settings: DataSettings, run: RunNumbers) -> Self:
+        """Return the data module of a run; subclasses take their settings, the seeds and the batch size."""
+        build: Any = cls
+        made: Self = build(settings, run.seeds, run.batch_size)
+        return made
 
     @property
     def device(self) -> torch.device:

@@ -16,7 +16,7 @@ from sparseid.measurements import Key
 from sparseid.streams import FIXED, Streams
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import RunConfig
+    from sparseid.settings import RunNumbers
 
 Draw = Callable[[int, np.random.Generator], MotifBatch]
 """Draws a batch of so many items."""
@@ -182,10 +182,9 @@ class MotifData(DataModule):
         return self.trainer
 
 
-def checks(cfg: RunConfig) -> tuple[int, int, int, int]:
+def checks(run: RunNumbers) -> tuple[int, int, int, int]:
     """Return seed, batch size, batches per validation and validation items of a run, as `MotifData` takes them."""
-    schedule, batch_size = cfg.method.schedule, cfg.trainer.batch_size
-    return cfg.seed, batch_size, schedule.check_every // batch_size, schedule.check_items
+    return run.seed, run.batch_size, run.check_every // run.batch_size, run.check_items
 
 
 def select(batch: MotifBatch, items: np.ndarray) -> MotifBatch:

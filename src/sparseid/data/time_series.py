@@ -1,16 +1,13 @@
-"""What settings of any time series for contrastive learning mean, and what they cannot be."""
+"""Settings that all time series for contrastive learning share, and the sizes of their splits; needs no torch."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
-if TYPE_CHECKING:
-    from sparseid.config.latent_walk import SamplingConfig
-
-Fault = tuple[tuple[str, ...], str]
-"""Dotted keys that clash, and why, with what to do."""
+from sparseid.settings import DataSettings, SettingsError, setting
 
 FEWEST_HELD_OUT = 2
 """Samples of which a share of explained variance can be made."""
@@ -35,29 +32,60 @@ def split_sizes(samples: int, held_out: float) -> tuple[int, int]:
     return samples - last, last
 
 
-def series_faults(held_out: float, attribution_samples: int, sampling: SamplingConfig) -> Iterator[Fault]:
-    """Yield what makes the settings of any time series impossible, however long it is."""
-    if not 0 < held_out < 1:
-        yield ("data.held_out",), "data.held_out must be strictly between 0 and 1"
-    if attribution_samples < 1:
-        yield ("data.attribution_samples",), "data.attribution_samples must be at least 1"
-    for name in ("time_offset", "time_delta", "label_positives"):
-        if getattr(sampling, name) < 1:
-            yield (f"data.sampling.{name}",), f"data.sampling.{name} must be at least 1"
+@dataclass
+class SamplingSettings:
+    """How the samples of a batch are drawn from a time series."""
+
+    time_offset: int = setting("Steps from a reference to its positive in time.", at_least=1)
+    clamp_end: bool = setting(
+        "References may lie so near the end that the last sample is their positive in time (the authors' code).",
+        default=False,
+    )
+    time_delta: int = setting(
+        "Steps between the two labels whose difference is added to a reference's label to find its positive by label.",
+        at_least=1,
+    )
+    label_positives: int = setting(
+        "Positives by label drawn beforehand for each reference; a batch takes one of them.", at_least=1
+    )
 
 
-def length_faults(
-    samples: int, held_out: float, sampling: SamplingConfig, batch_size: int, source: str
-) -> Iterator[Fault]:
-    """Yield for what a time series is too short; `source` is the key by which its length was chosen."""
-    train, last = split_sizes(samples, held_out)
-    if train < batch_size:
-        text = f"a seed has {train} training samples, less than one batch: lower trainer.batch_size"
-        yield ("trainer.batch_size", source, "data.held_out"), text
-    for name in ("time_offset", "time_delta"):
-        if getattr(sampling, name) >= max(train, 1):
-            text = f"no two of the {train} training samples are data.sampling.{name} steps apart: lower it"
-            yield (f"data.sampling.{name}", source, "data.held_out"), text
-    if last < FEWEST_HELD_OUT:
-        text = f"at least {FEWEST_HELD_OUT} samples must be held out: raise data.held_out"
-        yield ("data.held_out", source), text
+@dataclass
+class ContrastiveSettings(DataSettings):
+    """Settings of a time series whose end is held out."""
+
+    held_out: float = setting("Fraction of the series, at its end, that is not trained on.", above=0, below=1)
+    attribution_samples: int = setting(
+        "Training samples that attribution maps are averaged over, evenly spread in time.", at_least=1
+    )
+    sampling: SamplingSettings = setting("Sampling of batches.", default=SamplingSettings)
+
+    interface: ClassVar[str] = "contrastive"
+
+    def largest_label(self) -> tuple[float, str]:
+        """Return the largest absolute value of a label, and the key of the setting that it comes from."""
+        raise NotImplementedError
+
+    def length_errors(self, samples: int, batch_size: int, source: str) -> Iterator[SettingsError]:
+        """Yield for what a time series is too short.
+
+        Parameters
+        ----------
+        samples
+            Its length.
+        batch_size
+            Training samples of a seed in a batch.
+        source
+            Key of the setting that its length comes from.
+        """
+        train, last = split_sizes(samples, self.held_out)
+        if train < batch_size:
+            text = f"a seed has {train} training samples, less than one batch: lower trainer.batch_size"
+            yield SettingsError(("trainer.batch_size", source, "data.held_out"), text)
+        for name in ("time_offset", "time_delta"):
+            if getattr(self.sampling, name) >= max(train, 1):
+                text = f"no two of the {train} training samples are data.sampling.{name} steps apart: lower it"
+                yield SettingsError((f"data.sampling.{name}", source, "data.held_out"), text)
+        if last < FEWEST_HELD_OUT:
+            text = f"at least {FEWEST_HELD_OUT} samples must be held out: raise data.held_out"
+            yield SettingsError(("data.held_out", source), text)

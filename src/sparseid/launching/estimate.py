@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from sparseid.config.identity import cell_keys, recipe_hash
-from sparseid.config.schema import RunConfig, TrainerConfig
+from sparseid.config.schema import RunConfig
 from sparseid.files import write_text
 from sparseid.launching.machine import gpus
+from sparseid.settings import TrainerSettings
 from sparseid.training.run_folder import RunFolder
 
 COSTS = Path(__file__).with_name("costs.json")
@@ -97,7 +98,7 @@ def machine_name(device: str, world_size: int) -> str:
     return device if world_size == 1 else f"{world_size} x {device}"
 
 
-def machine_here(trainer: TrainerConfig) -> str:
+def machine_here(trainer: TrainerSettings) -> str:
     """Return the name of what a run would be trained on if it began here, as in `Cost.machine`.
 
     ``gpu`` stands for a GPU that is asked for and that this machine does not have.

@@ -14,6 +14,7 @@ from typing import NoReturn
 from sparseid.config.errors import ConfigError
 from sparseid.config.search_path import CONFIGS, config_folders, with_config_dir
 from sparseid.errors import InputError
+from sparseid.launching.component_help import component_pages
 from sparseid.launching.help import help_page
 
 
@@ -38,7 +39,8 @@ def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
         if arguments.config_dir is not None:
             overrides = with_config_dir(overrides, arguments.config_dir)
         if arguments.help:
-            print(help_page(config_folders(configs, overrides)), end="")
+            folders = config_folders(configs, overrides)
+            print(component_pages(overrides, folders) or help_page(folders), end="")
             return 0
         return _run(overrides, arguments.cfg, arguments.skip_measured, configs)
     except InputError as error:

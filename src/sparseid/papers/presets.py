@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparseid.config.choices import choices
-from sparseid.config.gtex import GtexConfig
 from sparseid.config.search_path import CONFIGS, config_folders
-from sparseid.data.gtex.sources import placed_files
+from sparseid.data.gtex.settings import GtexSettings
 from sparseid.data.places import data_folder, digest
 from sparseid.files import write_text
 from sparseid.papers.fingerprint import fingerprint, of_code, of_files
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from sparseid.config.schema import RunConfig
 
-COMPOSED_BY = ("config", "data", "metrics", "stacking", "papers/presets.py")
+COMPOSED_BY = ("config", "data", "methods", "metrics", "stacking", "settings.py", "papers/presets.py")
 """The code that composes and checks a configuration: what ``config`` may import, and this."""
 
 
@@ -98,7 +97,7 @@ def _named_files(run: RunConfig) -> set[str]:
     marked = {
         getattr(node, field.name) for node in settings for field in dataclasses.fields(node) if "file" in field.metadata
     }
-    if isinstance(run.data, GtexConfig):
+    if isinstance(run.data, GtexSettings):
         marked |= {run.data.path, run.data.tf_targets}
     return marked - {""}
 
@@ -114,7 +113,7 @@ def _state(name: str) -> str:
 @cache
 def _dependencies(configs: Path) -> str:
     """Return the fingerprint of everything that any preset depends on."""
-    placed = {name: digest(path) for name, path in placed_files(GtexConfig(source="atlas")).items()}
+    placed = {name: digest(path) for name, path in GtexSettings(source="atlas").user_files().items()}
     return fingerprint(of_files(*config_folders(configs)), of_code(COMPOSED_BY, ("hydra-core", "omegaconf")), placed)
 
 

@@ -1,13 +1,12 @@
-"""Names in the configuration -> the objects of a run; the only place that knows which names exist.
+"""Settings of a run -> its objects.
 
-Imports are made when a name is asked for: a run loads its own method and nothing else.
+Imports are made when settings ask for them: a run loads its own method and nothing else.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from pkgutil import resolve_name
 from typing import cast
 
@@ -20,6 +19,7 @@ from sparseid.config.schema import RunConfig
 from sparseid.data.module import DataModule
 from sparseid.errors import InputError
 from sparseid.methods.module import ExperimentModule
+from sparseid.settings import RunNumbers
 from sparseid.training import loggers
 from sparseid.training.callbacks import Bar, OnceReady, Progress, StepCurves, Timing
 from sparseid.training.checkpoints import LAST, AtomicCheckpointIO, LastCheckpoint
@@ -28,68 +28,23 @@ from sparseid.training.processes import helper_process
 from sparseid.training.run_folder import RunFolder
 
 
-def _data(place: str) -> Callable[[RunConfig], DataModule]:
-    """Return what builds the data module of a stack, written ``folder.file:Class`` below ``sparseid.data``."""
-
-    def build(cfg: RunConfig) -> DataModule:
-        made: DataModule = resolve_name(f"sparseid.data.{place}")(cfg.data, member_seeds(cfg), cfg.trainer.batch_size)
-        return made
-
-    return build
-
-
-def _motif_data(place: str) -> Callable[[RunConfig], DataModule]:
-    """Return what builds the data module of items with motifs, written as for `_data`."""
-
-    def build(cfg: RunConfig) -> DataModule:
-        made: DataModule = resolve_name(f"sparseid.data.{place}").from_config(cfg)
-        return made
-
-    return build
-
-
-def _method(place: str) -> Callable[[RunConfig, DataModule], ExperimentModule]:
-    """Return what builds a method, written ``folder.file:Class`` below ``sparseid.methods`` (or the file alone)."""
-
-    def build(cfg: RunConfig, data: DataModule) -> ExperimentModule:
-        made: ExperimentModule = resolve_name(f"sparseid.methods.{place}").from_config(cfg, data)
-        return made
-
-    return build
-
-
-DATA: dict[str, Callable[[RunConfig], DataModule]] = {
-    "arrays": _data("arrays.datamodule:ArraysData"),
-    "audio_mnist_sequence": _motif_data("audio_mnist_sequence.datamodule:AudioMNISTSequenceData"),
-    "digit_circle": _motif_data("digit_circle.datamodule:DigitCircleData"),
-    "gtex": _data("gtex.datamodule:GtexData"),
-    "latent_walk": _data("latent_walk.datamodule:LatentWalkData"),
-    "latex_ocr": _motif_data("latex_ocr.datamodule:LatexOcrData"),
-    "mlp_mixture": _data("mlp_mixture.datamodule:MLPMixtureData"),
-    "movielens": _data("movielens.datamodule:MovielensData"),
-    "peerread": _data("peerread.datamodule:PeerreadData"),
-    "peerread_shift": _data("peerread_shift.datamodule:PeerreadShiftData"),
-    "seven_features": _data("seven_features.datamodule:SevenFeaturesData"),
-    "tree_simulation": _data("tree_simulation.datamodule:TreeSimulationData"),
-    "zeisel": _data("zeisel.datamodule:ZeiselData"),
-}
-METHODS: dict[str, Callable[[RunConfig, DataModule], ExperimentModule]] = {
-    "ddl": _method("ddl.module:DDLModule"),
-    "regcl": _method("regcl.module:RegCLModule"),
-    "sparling": _method("sparling.variants"),
-    "sparse_vae": _method("sparse_vae.module:SparseVAEModule"),
-    "tbr": _method("tbr.module:TBRModule"),
-}
+def run_numbers(cfg: RunConfig) -> RunNumbers:
+    """Return the numbers that data modules and methods are built with."""
+    batch_size = cfg.trainer.batch_size
+    steps = cfg.trainer.max_samples // batch_size
+    return RunNumbers(cfg.seed, member_seeds(cfg), batch_size, steps, *cfg.method.validation())
 
 
 def build_data(cfg: RunConfig) -> DataModule:
-    """Return the data module that ``data.name`` names."""
-    return DATA[cfg.data.name](cfg)
+    """Return the data module that the settings of the data load."""
+    made: DataModule = resolve_name(cfg.data.loads).from_settings(cfg.data, run_numbers(cfg))
+    return made
 
 
 def build_module(cfg: RunConfig, data: DataModule) -> ExperimentModule:
-    """Return the method that ``method.name`` names, freshly initialised from the global generators."""
-    return METHODS[cfg.method.name](cfg, data)
+    """Return the method that its settings load, freshly initialised from the global generators."""
+    made: ExperimentModule = resolve_name(cfg.method.loads).from_settings(cfg.method, data, run_numbers(cfg))
+    return made
 
 
 def build_trainer(cfg: RunConfig, folder: RunFolder, preemption: Preemption) -> pl.Trainer:

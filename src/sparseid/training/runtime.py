@@ -7,7 +7,7 @@ import os
 
 import torch
 
-from sparseid.config.schema import TrainerConfig
+from sparseid.settings import TrainerSettings
 
 TRIM_THRESHOLD, TOP_PAD, MMAP_THRESHOLD = -1, -2, -3
 """Numbers of the settings in glibc's malloc.h."""
@@ -17,7 +17,7 @@ LARGEST = 2**25
 """Bytes up to which a tensor comes from the memory that is kept; glibc allows no more."""
 
 
-def prepare_runtime(trainer: TrainerConfig) -> None:
+def prepare_runtime(trainer: TrainerSettings) -> None:
     """Set threads, deterministic kernels and the allocator; called before anything touches a device."""
     if trainer.threads > 0:
         torch.set_num_threads(trainer.threads)

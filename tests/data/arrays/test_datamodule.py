@@ -1,14 +1,13 @@
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import torch
 
-from sparseid.config.schema import RunConfig, TrainerConfig
+from sparseid.config.schema import RunConfig
 from sparseid.config.validate import problems
 from sparseid.data.arrays.datamodule import ArraysData
 from sparseid.data.latent_walk.datamodule import LatentWalkData
 from sparseid.errors import InputError
+from sparseid.settings import MethodSettings, TrainerSettings
 from sparseid.training.build import build_data
 
 
@@ -76,8 +75,9 @@ def test_without_map_and_latents(tmp_path, arrays_config):
 
 
 def test_runs_are_built_and_refused_by_name(written, arrays_config, tmp_path):
-    method = SimpleNamespace(name="any")
-    trainer = TrainerConfig(max_samples=1000, batch_size=16)
+    method = MethodSettings("any")  # without rules of its own
+    method.interfaces = ("contrastive",)
+    trainer = TrainerSettings(max_samples=1000, batch_size=16)
     run = RunConfig(experiment="x", scale="smoke", paper="regcl", method=method, data=None, trainer=trainer)
     run.data = arrays_config(path=written())
     assert problems(run) == []

@@ -1,12 +1,20 @@
 import os
 import pickle
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from sparseid.data.arrays.reader import absent_file, embedding_size, faults, largest_label, read_series
+from sparseid.data.arrays.reader import embedding_size, largest_label, read_series
 from sparseid.errors import InputError
+from sparseid.settings import settings_errors
+
+
+def batches_of(size):
+    """The part of a run that the rules look at."""
+    return SimpleNamespace(trainer=SimpleNamespace(batch_size=size))
+
 
 RNG = np.random.default_rng(0)
 WHOLE = {
@@ -133,7 +141,7 @@ def test_number_of_latents(arrays_config, file_of, asked, changes, latents):
     path = file_of(**changes)
     config = arrays_config(path=path, latents=asked)
     assert embedding_size(config, read_series(path)) == latents
-    assert list(faults(config, batch_size=54)) == []
+    assert list(settings_errors(config, "data.", batches_of(54))) == []
 
 
 @pytest.mark.parametrize(
@@ -147,28 +155,28 @@ def test_number_of_latents(arrays_config, file_of, asked, changes, latents):
     ],
 )
 def test_impossible_numbers_of_latents(arrays_config, file_of, asked, changes, text):
-    [(keys, said)] = faults(arrays_config(path=file_of(**changes), latents=asked), batch_size=10)
+    [(keys, said)] = settings_errors(arrays_config(path=file_of(**changes), latents=asked), "data.", batches_of(10))
     assert text in said
     assert "data.latents" in keys
 
 
 def test_faults_of_series_and_settings(arrays_config, file_of):
     path = file_of()
-    [(keys, said)] = faults(arrays_config(path=path), batch_size=55)
+    [(keys, said)] = settings_errors(arrays_config(path=path), "data.", batches_of(55))
     assert "54 training samples, less than one batch" in said
     assert {"data.path", "trainer.batch_size"} <= set(keys)
-    [(keys, said)] = faults(arrays_config(path=path, held_out=1.0), batch_size=5)
+    [(keys, said)] = settings_errors(arrays_config(path=path, held_out=1.0), "data.", batches_of(5))
     assert keys == ("data.held_out",)
     path = file_of(labels=np.maximum(np.arange(60), 54))  # changes in the end only
-    [(keys, said)] = faults(arrays_config(path=path), batch_size=5)
+    [(keys, said)] = settings_errors(arrays_config(path=path), "data.", batches_of(5))
     assert "labels is constant in column 0 of the 54 samples that train" in said
-    assert list(faults(arrays_config(), batch_size=5)) == []  # presets are planned without a file
-    [(keys, said)] = absent_file(arrays_config())
+    assert list(settings_errors(arrays_config(), "data.", batches_of(5))) == []  # presets are planned without a file
+    [(keys, said)] = arrays_config().missing_files()
     assert keys == ("data.path",)
     assert "data.path names your file" in said
     assert "observations  (N, D) numbers" in said
 
 
 def test_largest_label(arrays_config, file_of, tmp_path):
-    assert largest_label(arrays_config(path=file_of(labels=np.linspace(-7, 2, 60)))) == 7
-    assert largest_label(arrays_config(path=str(tmp_path / "absent.npz"))) == 0
+    assert largest_label(file_of(labels=np.linspace(-7, 2, 60))) == 7
+    assert largest_label(str(tmp_path / "absent.npz")) == 0

@@ -6,14 +6,16 @@ import pytorch_lightning as pl
 import torch
 from omegaconf import OmegaConf
 
+from sparseid.config.components import settings_class
 from sparseid.config.identity import cell_keys, recipe_settings
-from sparseid.config.schema import GROUPS, RunConfig, TrainerConfig
+from sparseid.config.schema import RunConfig
 from sparseid.config.validate import absent, problems
 from sparseid.data.audio_mnist_sequence import sources
 from sparseid.data.audio_mnist_sequence.datamodule import AudioMNISTSequenceData
 from sparseid.data.places import PROJECT
 from sparseid.measurements import Evaluation
 from sparseid.methods.sparling.networks import Domain
+from sparseid.settings import TrainerSettings
 from sparseid.training.build import build_data, build_module
 
 TINY = {
@@ -31,14 +33,14 @@ TINY = {
 def settings(group, name, changes):
     stored = OmegaConf.load(PROJECT / "configs" / group / f"{name}.yaml")
     del stored["defaults"]
-    return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(GROUPS[group][name]), stored, changes))
+    return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(settings_class(group, name)), stored, changes))
 
 
 def run(method=None, seed=0, batch_size=8, **data):
     """A run on clips of two seconds with one or two digits, by default of the project's recordings."""
     data = settings("data", "audio_mnist_sequence", {"seconds": 2, "min_digits": 1, "max_digits": 2} | data)
     method = settings("method", "sparling", OmegaConf.merge(TINY, method or {}))
-    trainer = TrainerConfig(max_samples=32, batch_size=batch_size)
+    trainer = TrainerSettings(max_samples=32, batch_size=batch_size)
     parts = {"experiment": "x", "scale": "smoke", "paper": "sparling", "trainer": trainer, "seed": seed}
     return RunConfig(method=method, data=data, **parts)
 

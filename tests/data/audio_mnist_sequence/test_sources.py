@@ -4,16 +4,16 @@ import warnings
 import numpy as np
 import pytest
 
-from sparseid.config.audio_mnist_sequence import AudioMNISTSequenceConfig
 from sparseid.data.audio_mnist_sequence import sources
 from sparseid.data.audio_mnist_sequence.recordings import Recordings
+from sparseid.data.audio_mnist_sequence.settings import AudioMNISTSequenceSettings
 from sparseid.data.audio_mnist_sequence.wav_folders import AUDIOMNIST, FSDD, read_folder, read_wav, resampled
 from sparseid.data.places import digest
 from sparseid.errors import InputError
 
 
 def config(**changes):
-    return AudioMNISTSequenceConfig(**{"seconds": 2.0, "min_digits": 1, "max_digits": 2, "classes": 10} | changes)
+    return AudioMNISTSequenceSettings(**{"seconds": 2.0, "min_digits": 1, "max_digits": 2, "classes": 10} | changes)
 
 
 def test_the_projects_sample_has_six_speakers_twenty_takes_and_sound():
@@ -21,7 +21,7 @@ def test_the_projects_sample_has_six_speakers_twenty_takes_and_sound():
     assert held.speakers.tolist() == ["george", "jackson", "lucas", "nicolas", "theo", "yweweler"]
     assert (held.counts == 20).all()
     assert held.lengths.sum() == len(held.samples) == 4_194_913
-    assert sources.placed_files(config()) == {}
+    assert config().user_files() == {}
     for number in range(0, 1200, 7):
         assert 0.01 < np.abs(held.sound(number)).max() <= 1
 
@@ -73,7 +73,7 @@ def test_resampling_keeps_a_tone_and_removes_what_cannot_be_heard():
 def test_a_run_is_known_by_what_the_recordings_hold(fsdd_folder, tmp_path, write_wav):
     def content():
         sources._gathered.cache_clear()
-        return digest(sources.placed_files(config(path=str(fsdd_folder)))["path"])
+        return digest(config(path=str(fsdd_folder)).user_files()["path"])
 
     before = content()
     moved = tmp_path / "elsewhere"
@@ -124,7 +124,7 @@ def test_a_file_that_cannot_be_used_is_named_with_the_reason(fsdd_folder, write_
         assert str(path) in str(caught.value)
         assert reason in str(caught.value)
         assert "data.path" in caught.value.keys
-    assert sources.placed_files(config(path=str(fsdd_folder))) == {}
+    assert config(path=str(fsdd_folder)).user_files() == {}
 
 
 def test_audiomnist_at_another_rate_is_refused(audiomnist_folder, write_wav):
@@ -243,7 +243,7 @@ def test_a_damaged_file_of_gathered_recordings_is_made_anew(fsdd_folder, spoil):
     for held in (sources._gathered, sources._held):
         held.cache_clear()
     with pytest.warns(UserWarning, match=f"{path} is damaged, and is made anew"):
-        assert sources.placed_files(chosen) == {"path": path}  # before its content names a run
+        assert chosen.user_files() == {"path": path}  # before its content names a run
     assert path.read_bytes() == content
     with warnings.catch_warnings(action="error"):
         assert len(sources.recordings(chosen).lengths) == 60

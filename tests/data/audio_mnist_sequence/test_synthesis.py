@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from sparseid.config.audio_mnist_sequence import AudioMNISTSequenceConfig
+from sparseid.data.audio_mnist_sequence.settings import AudioMNISTSequenceSettings
 from sparseid.data.audio_mnist_sequence.sources import recordings
 from sparseid.data.audio_mnist_sequence.spectrogram import MelDecibels
 from sparseid.data.audio_mnist_sequence.synthesis import draw_voice, spoken
@@ -11,7 +11,7 @@ from sparseid.streams import FIXED
 
 @pytest.fixture(scope="module")
 def voices():
-    return recordings(AudioMNISTSequenceConfig(source="synthetic"))
+    return recordings(AudioMNISTSequenceSettings(source="synthetic"))
 
 
 def test_eight_voices_say_every_digit_five_times(voices):

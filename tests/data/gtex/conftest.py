@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from sparseid.config.gtex import GtexConfig, HeldOutConfig, MagicConfig
+from sparseid.data.gtex.settings import GtexSettings, HeldOutSettings, MagicSettings
 from sparseid.data.gtex.sources import HOUSEKEEPING
 
 FACTORS = [f"TF{number}" for number in range(6)]
@@ -60,15 +60,15 @@ def table(tmp_path):
 @pytest.fixture
 def settings(table):
     """Return the settings of the published preset, changed as asked, for small files."""
-    published = GtexConfig(
+    published = GtexSettings(
         source="atlas",
         cap=1000,
         latents=5,
         tf_targets=str(table),
-        magic=MagicConfig(knn=5, decay=1.0, t=3, components=100),
+        magic=MagicSettings(knn=5, decay=1.0, t=3, components=100),
         delta_std=0.5,
         noise_std_y=0.1,
-        held_out=HeldOutConfig(min_population=10, min_neighbour=20),
+        held_out=HeldOutSettings(min_population=10, min_neighbour=20),
     )
 
     def change(held_out=None, magic=None, **changes):

@@ -10,7 +10,6 @@ from sparseid.data.gtex import settings as settings_module
 from sparseid.data.gtex.dendrogram import centred_components, dendrogram
 from sparseid.data.gtex.magic import magic
 from sparseid.data.gtex.prepare import cap, prepared
-from sparseid.data.gtex.settings import absent_files
 from sparseid.data.gtex.sources import HOUSEKEEPING, SOURCES
 from sparseid.errors import InputError
 
@@ -77,14 +76,14 @@ def test_a_refused_file_is_refused_again_without_reading_it(adata, write, settin
     reader = module.prepare
     monkeypatch.setattr(module, "prepare", lambda *arguments: read.append(1) or reader(*arguments))
     monkeypatch.setattr(module, "READ_AT_ONCE", 0)
-    assert list(absent_files(settings(path=str(path)))) == []  # a look at the header cannot find it
+    assert list(settings(path=str(path)).missing_files()) == []  # a look at the header cannot find it
     for _ in range(2):
         with pytest.raises(InputError, match="NaN") as error:
             prepared(settings(path=str(path)))
         assert error.value.keys == ("data.path",)
     assert len(read) == 1
     settings_module._FITTING.clear()  # another command
-    [(keys, text)] = absent_files(settings(path=str(path)))
+    [(keys, text)] = settings(path=str(path)).missing_files()
     assert keys == ("data.path",)
     assert "NaN" in text
     adata.X[0, 0] = original
@@ -94,14 +93,14 @@ def test_a_refused_file_is_refused_again_without_reading_it(adata, write, settin
 
 def test_the_values_of_a_small_file_are_looked_at_before_anything_is_launched(adata, write, settings):
     adata.X[0, 0] = np.nan
-    [(keys, text)] = absent_files(settings(path=str(write(adata))))
+    [(keys, text)] = settings(path=str(write(adata))).missing_files()
     assert keys == ("data.path",)
     assert "1 NaN or infinite values, the first in gene C1orf43" in text
 
 
 def test_a_transcription_factor_that_occurs_twice_is_found_in_the_header(adata, write, settings):
     adata.var_names = [name if name != "TF5" else "TF4" for name in adata.var_names]
-    [(keys, text)] = absent_files(settings(path=str(write(adata))))
+    [(keys, text)] = settings(path=str(write(adata))).missing_files()
     assert keys == ("data.tf_targets",)
     assert "several columns named TF4" in text
 

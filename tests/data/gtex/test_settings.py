@@ -4,12 +4,14 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from sparseid.data.gtex import prepare
-from sparseid.data.gtex.settings import absent_files, faults
-from sparseid.data.gtex.sources import placed_files
+from sparseid.settings import settings_errors
+
+RUN = SimpleNamespace(method=SimpleNamespace(estimator="joint"))
 
 IMPOSSIBLE = [
     ({"source": "web"}, "data.source must be semi_synthetic or atlas or pbmc68k or celltypist_sample"),
@@ -36,7 +38,7 @@ IMPOSSIBLE = [
 
 @pytest.mark.parametrize(("changes", "message"), IMPOSSIBLE, ids=lambda value: str(value)[:30])
 def test_impossible_settings_are_named(settings, changes, message):
-    found = list(faults(settings(**({"source": "pbmc68k", "tf_targets": ""} | changes))))
+    found = list(settings_errors(settings(**({"source": "pbmc68k", "tf_targets": ""} | changes)), "data.", RUN))
     assert len(found) == 1
     keys, text = found[0]
     assert message in text
@@ -46,27 +48,27 @@ def test_impossible_settings_are_named(settings, changes, message):
 
 @pytest.mark.parametrize("source", ["semi_synthetic", "pbmc68k", "celltypist_sample"])
 def test_what_can_be_has_no_fault(settings, source):
-    assert list(faults(settings(source=source, tf_targets=""))) == []
+    assert list(settings_errors(settings(source=source, tf_targets=""), "data.", RUN)) == []
 
 
 def test_absent_files_of_the_user_are_no_fault_and_named(settings, adata, write, table, monkeypatch):
     wanted = settings(source="atlas", tf_targets="")
-    assert list(faults(wanted)) == []
-    [(keys, text)] = absent_files(wanted)
+    assert list(settings_errors(wanted, "data.", RUN)) == []
+    [(keys, text)] = wanted.missing_files()
     assert "the atlas is not there" in text
     assert "data.source" in keys
     monkeypatch.setenv("GTEX_H5AD", str(write(adata)))
-    [(keys, text)] = absent_files(wanted)
+    [(keys, text)] = wanted.missing_files()
     assert "needs a table" in text
     assert "TF_TARGETS=/path/to/it" in text
     assert "data.tf_targets" in keys
     monkeypatch.setenv("TF_TARGETS", str(table))
-    assert list(absent_files(wanted)) == []
-    assert list(absent_files(settings(source="pbmc68k", tf_targets=""))) == []
+    assert list(wanted.missing_files()) == []
+    assert list(settings(source="pbmc68k", tf_targets="").missing_files()) == []
 
 
 def faults_of_files(config):
-    return [text for _, text in absent_files(config)]
+    return [text for _, text in config.missing_files()]
 
 
 def test_what_columns_genes_and_table_show_is_found_before_anything_runs(settings, adata, write, table):
@@ -120,17 +122,16 @@ def test_a_file_in_a_folder_that_may_not_be_searched_is_named(settings, adata, w
     (text,) = faults_of_files(wanted)
     assert "cannot be read: Permission denied. Give yourself the right to read it" in text
     assert locked in text
-    assert len(list(faults(wanted))) == (named == "tf_targets")
-    assert named not in placed_files(wanted)
+    assert len(list(settings_errors(wanted, "data.", RUN))) == (named == "tf_targets")
+    assert named not in wanted.user_files()
 
 
 def test_a_look_at_the_files_does_not_import_torch(adata, write, table):
     code = (
-        "import sys; from sparseid.config.gtex import GtexConfig, MagicConfig;"
-        "from sparseid.data.gtex.settings import absent_files;"
-        f"config = GtexConfig(source='atlas', path={str(write(adata))!r}, tf_targets={str(table)!r}, cap=1,"
-        "magic=MagicConfig(1, 1, 1, 1));"
-        "print(list(absent_files(config)), [n for n in ('torch', 'sklearn', 'scanpy') if n in sys.modules])"
+        "import sys; from sparseid.data.gtex.settings import GtexSettings, MagicSettings;"
+        f"config = GtexSettings(source='atlas', path={str(write(adata))!r}, tf_targets={str(table)!r}, cap=1,"
+        "magic=MagicSettings(1, 1, 1, 1));"
+        "print(list(config.missing_files()), [n for n in ('torch', 'sklearn', 'scanpy') if n in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[] []"

@@ -3,14 +3,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from sparseid.config.schema import RunConfig, TrainerConfig
+from sparseid.config.schema import RunConfig
 from sparseid.config.validate import problems
-from sparseid.data.latent_walk.settings import factors_of, faults
+from sparseid.settings import MethodSettings, TrainerSettings, settings_errors
+
+
+def batches_of(size):
+    """The part of a run that the rules look at."""
+    return SimpleNamespace(trainer=SimpleNamespace(batch_size=size))
 
 
 def test_what_the_yaml_says_can_be(walk_config):
     config = walk_config(samples=100000, latents=9)
-    assert list(faults(config, batch_size=5000)) == []
+    assert list(settings_errors(config, "data.", batches_of(5000))) == []
     assert (config.sigma, config.box, config.dim_x1, config.dim_x2) == (0.1, 1.0, 25, 25)
     assert (config.mixing, config.n_square_layers, config.slope, config.boundary) == ("shared", 2, 0.2, "redraw")
 
@@ -47,13 +52,14 @@ def test_what_the_yaml_says_can_be(walk_config):
     ],
 )
 def test_what_cannot_be_is_named(walk_config, changes, key, text):
-    found = list(faults(walk_config(**changes), batch_size=100))
+    found = list(settings_errors(walk_config(**changes), "data.", batches_of(100)))
     assert any(key in keys and text in said for keys, said in found), found
 
 
 def test_a_run_is_checked(walk_config):
-    trainer = TrainerConfig(max_samples=1000, batch_size=500)
-    method = SimpleNamespace(name="any")  # a method without checks of its own
+    trainer = TrainerSettings(max_samples=1000, batch_size=500)
+    method = MethodSettings("any")  # without rules of its own
+    method.interfaces = ("contrastive",)
     run = RunConfig(experiment="x", scale="smoke", paper="regcl", method=method, data=walk_config(), trainer=trainer)
     [problem] = problems(run)
     assert "360 training samples, less than one batch" in problem.text
@@ -62,7 +68,7 @@ def test_a_run_is_checked(walk_config):
 
 def test_sizes_of_factors(walk_config):
     def sizes(**changes):
-        return [part.stop - part.start for part in factors_of(walk_config(latents=9, **changes))]
+        return [part.stop - part.start for part in walk_config(latents=9, **changes).factors]
 
     assert sizes() == [7, 2]
     assert sizes(setting="b") == [2, 7]

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
-from sparseid.config import data_sets
 from sparseid.config.identity import cell_keys, recipe_hash
-from sparseid.config.latex_ocr import LatexOcrConfig
-from sparseid.config.schema import DensityScheduleConfig, RunConfig, SparlingConfig
+from sparseid.config.schema import RunConfig
 from sparseid.data.latex_ocr.generator import RENDERERS
+from sparseid.data.latex_ocr.settings import LatexOcrSettings
+from sparseid.methods.sparling.settings import DensityScheduleSettings, SparlingSettings
+from sparseid.settings import settings_errors
 
 CONFIG = Path(__file__).resolve().parents[3] / "configs" / "data" / "latex_ocr.yaml"
 
@@ -17,7 +18,7 @@ CONFIG = Path(__file__).resolve().parents[3] / "configs" / "data" / "latex_ocr.y
 def settings(**changes):
     stored = OmegaConf.load(CONFIG)
     del stored["defaults"]
-    merged = OmegaConf.merge(OmegaConf.structured(LatexOcrConfig), stored, changes)
+    merged = OmegaConf.merge(OmegaConf.structured(LatexOcrSettings), stored, changes)
     return OmegaConf.to_object(merged)
 
 
@@ -25,48 +26,52 @@ def test_the_published_settings_are_possible():
     config = settings()
     assert (config.dpi, config.longest, config.white_flip, config.loop_size) == (200, 30, 0.25, 0)
     assert config.spatial == (120, 360)
-    assert list(data_sets.faults(config)) == []
-    assert list(data_sets.absent_files(config)) == []
+    assert list(settings_errors(config, "data.", None)) == []
+    assert list(config.missing_files()) == []
 
 
 @pytest.mark.parametrize(
     ("changes", "key", "message"),
     [
-        ({"renderer": "latex"}, "data.renderer", "one of builtin, mathtext, pdflatex"),
+        ({"renderer": "latex"}, "data.renderer", "builtin or mathtext or pdflatex"),
         ({"height": 0}, "data.height", "at least 1"),
-        ({"dpi": 20}, "data.dpi", "at least 50"),
-        ({"longest": 0}, "data.longest", "at least 1 and at most 200"),
-        ({"white_flip": 1.5}, "data.white_flip", "at most 1"),
-        ({"white_flip": float("nan")}, "data.white_flip", "at least 0"),
+        ({"dpi": 20}, "data.dpi", "between 50 and 1200"),
+        ({"longest": 0}, "data.longest", "between 1 and 200"),
+        ({"white_flip": 1.5}, "data.white_flip", "between 0 and 1"),
+        ({"white_flip": float("nan")}, "data.white_flip", "between 0 and 1"),
         ({"loop_size": -1}, "data.loop_size", "at least 0"),
     ],
 )
 def test_impossible_settings(changes, key, message):
-    ((keys, text),) = data_sets.faults(settings(**changes))
+    ((keys, text),) = settings_errors(settings(**changes), "data.", None)
     assert keys == (key,)
     assert message in text
 
 
 def test_a_canvas_that_cuts_off_every_long_formula():
-    ((keys, text),) = data_sets.faults(settings(width=60))
+    ((keys, text),) = settings_errors(settings(width=60), "data.", None)
     assert keys == ("data.width", "data.dpi", "data.longest")
     assert "every formula of data.longest=30 tokens would be cut off: at data.dpi=200" in text
-    assert list(data_sets.faults(settings(width=60, dpi=100))) == []
-    assert [keys[0] for keys, _ in data_sets.faults(settings(width=20, height=10))] == ["data.height", "data.width"]
+    assert list(settings_errors(settings(width=60, dpi=100), "data.", None)) == []
+    assert [keys[0] for keys, _ in settings_errors(settings(width=20, height=10), "data.", None)] == [
+        "data.height",
+        "data.width",
+    ]
 
 
 def test_tex_is_asked_for_before_the_run(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    ((keys, text),) = data_sets.absent_files(settings(renderer="pdflatex"))
+    ((keys, text),) = settings(renderer="pdflatex").missing_files()
     assert keys == ("data.renderer",)
     assert "apt-get install" in text
 
 
 def test_checking_settings_imports_no_torch():
     code = (
-        "import sys; from sparseid.config.latex_ocr import LatexOcrConfig; from sparseid.config.data_sets import *; "
-        "data = LatexOcrConfig(height=120, width=360, dpi=200, longest=30, white_flip=0.25); "
-        "assert list(faults(data)) == list(absent_files(data)) == []; "
+        "import sys; from sparseid.data.latex_ocr.settings import LatexOcrSettings; "
+        "from sparseid.settings import settings_errors; "
+        "data = LatexOcrSettings(height=120, width=360, dpi=200, longest=30, white_flip=0.25); "
+        "assert list(settings_errors(data, 'data.', None)) == list(data.missing_files()) == []; "
         "print(sorted({'torch', 'pandas', 'scipy', 'matplotlib'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
@@ -74,8 +79,8 @@ def test_checking_settings_imports_no_torch():
 
 
 def test_rows_have_the_domain_of_the_targets_and_renderers_are_different_recipes():
-    schedule = DensityScheduleConfig(cut_factor=0.75, start_density=0.5, min_density=1e-3, target_fall_per_sample=1e-6)
-    method = SparlingConfig(schedule=schedule)
+    densities = {"cut_factor": 0.75, "start_density": 0.5, "min_density": 1e-3}
+    method = SparlingSettings(schedule=DensityScheduleSettings(**densities, target_fall_per_sample=1e-6))
     runs = [RunConfig(method=method, data=settings(renderer=renderer)) for renderer in RENDERERS]
     assert [cell_keys(run)["domain"] for run in runs] == ["latex_ocr"] * 3
     assert len({recipe_hash(run) for run in runs}) == 3

@@ -7,13 +7,15 @@ import pytorch_lightning as pl
 import torch
 from omegaconf import OmegaConf
 
-from sparseid.config.schema import GROUPS, RunConfig, TrainerConfig
+from sparseid.config.components import settings_class
+from sparseid.config.schema import RunConfig
 from sparseid.config.validate import problems
 from sparseid.data.latex_ocr import single
 from sparseid.data.latex_ocr.grammar import names, numbers
 from sparseid.data.places import PROJECT
 from sparseid.measurements import Evaluation
 from sparseid.methods.sparling.networks import Domain
+from sparseid.settings import TrainerSettings
 from sparseid.training.build import build_data, build_module
 
 TINY_DATA = {"height": 60, "width": 180, "dpi": 100, "longest": 8}
@@ -41,11 +43,11 @@ def _few_drawings(monkeypatch, tmp_path):
 def settings(group, name, changes):
     stored = OmegaConf.load(PROJECT / "configs" / group / f"{name}.yaml")
     del stored["defaults"]
-    return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(GROUPS[group][name]), stored, changes))
+    return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(settings_class(group, name)), stored, changes))
 
 
 def run(**method):
-    parts = {"experiment": "x", "scale": "smoke", "paper": "sparling", "trainer": TrainerConfig(32, batch_size=8)}
+    parts = {"experiment": "x", "scale": "smoke", "paper": "sparling", "trainer": TrainerSettings(32, batch_size=8)}
     data, method = settings("data", "latex_ocr", TINY_DATA), settings("method", "sparling", TINY | method)
     return RunConfig(method=method, data=data, **parts)
 

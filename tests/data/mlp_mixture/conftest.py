@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
-from sparseid.config.mlp_mixture import MLPMixtureConfig
+from sparseid.data.mlp_mixture.settings import MLPMixtureSettings
 
 CONFIG = Path(__file__).resolve().parents[3] / "configs" / "data" / "mlp_mixture.yaml"
 
@@ -18,6 +18,6 @@ def mixture_config():
         stored = OmegaConf.load(CONFIG)
         del stored["defaults"]
         few = {"samples": 2000, "test_samples": 500}
-        return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(MLPMixtureConfig), stored, few | changes))
+        return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(MLPMixtureSettings), stored, few | changes))
 
     return make

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from sparseid.data.mlp_mixture.masks import NAMED, circulant, group_members, grouped, mask_of, random_mask
+from sparseid.data.mlp_mixture.masks import circulant, group_members, grouped, mask_of, random_mask
+from sparseid.data.mlp_mixture.settings import NAMED
 from sparseid.errors import InputError
 from sparseid.masks import perfect_matching, regions, sufficiently_diverse
 

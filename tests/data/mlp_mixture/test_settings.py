@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sparseid.data.mlp_mixture.masks import mask_of
-from sparseid.data.mlp_mixture.settings import absent_files, faults, remarks
+from sparseid.settings import settings_errors
 
 
 @pytest.mark.parametrize(
@@ -36,13 +36,13 @@ from sparseid.data.mlp_mixture.settings import absent_files, faults, remarks
     ],
 )
 def test_impossible_settings(mixture_config, changes, keys):
-    assert [found for found, _ in faults(mixture_config(**changes))] == [keys]
+    assert [found for found, _ in settings_errors(mixture_config(**changes), "data.", None)] == [keys]
 
 
 def test_what_the_yaml_says_can_be(mixture_config):
-    assert list(faults(mixture_config(outputs_per_row=1, injective="dominant"))) == []
-    assert list(faults(mixture_config())) == []
-    assert list(absent_files(mixture_config())) == []
+    assert list(settings_errors(mixture_config(outputs_per_row=1, injective="dominant"), "data.", None)) == []
+    assert list(settings_errors(mixture_config(), "data.", None)) == []
+    assert list(mixture_config().missing_files()) == []
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_masks_that_cannot_be_are_refused_before_work_begins(mixture_config, tmp
     path = tmp_path / "mask.csv"
     path.write_text(rows)
     for outputs in (1, 2):
-        found = list(faults(mixture_config(mask=str(path), outputs_per_row=outputs)))
+        found = list(settings_errors(mixture_config(mask=str(path), outputs_per_row=outputs), "data.", None))
         assert len(found) == len(says)
         for (keys, text), part in zip(found, says, strict=True):
             assert "data.mask" in keys
@@ -70,19 +70,19 @@ def test_masks_that_cannot_be_are_refused_before_work_begins(mixture_config, tmp
 
 
 def test_groups_that_leave_a_latent_out_are_refused(mixture_config):
-    ((keys, text),) = faults(mixture_config(latents=4, mask="groups", groups="12-23"))
+    ((keys, text),) = settings_errors(mixture_config(latents=4, mask="groups", groups="12-23"), "data.", None)
     assert keys == ("data.groups",)
     assert "no observation reads z4" in text
 
 
 def test_a_mask_that_only_the_user_has_is_no_fault_of_a_plan(mixture_config, tmp_path):
     config = mixture_config(mask=str(tmp_path / "none.csv"))
-    assert list(faults(config)) == []
-    assert [keys for keys, _ in absent_files(config)] == [("data.mask",)]
+    assert list(settings_errors(config, "data.", None)) == []
+    assert [keys for keys, _ in config.missing_files()] == [("data.mask",)]
 
 
 def said(config):
-    return " / ".join(remarks(config, mask_of(config, 0)))
+    return " / ".join(config.warnings(mask_of(config, 0)))
 
 
 def test_correlated_latents_are_warned_of(mixture_config):
@@ -105,6 +105,6 @@ def test_a_mask_without_blocks_that_is_not_diverse_is_named(mixture_config, tmp_
     rows = [[1, 0, 1, 1, 1], [1, 0, 0, 0, 0], [1, 1, 1, 0, 1], [0, 0, 1, 0, 0], [1, 0, 1, 1, 1]]
     np.savetxt(path, rows, fmt="%d", delimiter=",")
     config = mixture_config(latents=5, mask=str(path), injective="dominant")
-    assert list(faults(config)) == []
+    assert list(settings_errors(config, "data.", None)) == []
     assert "not Sufficiently Diverse" in said(config)
     assert f"the 5 lines of {path} are the observations" in said(config)

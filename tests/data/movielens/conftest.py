@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparseid.config.movielens import MadeRatingsConfig, MovielensConfig
+from sparseid.data.movielens.settings import MadeRatingsSettings, MovielensSettings
 
 
 @pytest.fixture(autouse=True)
@@ -15,7 +15,7 @@ def _own_data_folder(monkeypatch, tmp_path):
 def settings():
     """Return the settings of the preset, changed as asked, for files of a few users and films."""
     published = {"min_rating": 4.0, "min_positives": 3, "movies": 5, "users": 100000, "folds": 2}
-    return lambda **changes: MovielensConfig(**(published | {"made": MadeRatingsConfig(60, 20, 4)} | changes))
+    return lambda **changes: MovielensSettings(**(published | {"made": MadeRatingsSettings(60, 20, 4)} | changes))
 
 
 @pytest.fixture

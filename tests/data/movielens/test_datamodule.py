@@ -7,7 +7,7 @@ import torch
 from sparseid.data.folds import fold_numbers
 from sparseid.data.movielens.datamodule import MovielensData
 from sparseid.data.movielens.prepare import prepared
-from sparseid.data.movielens.settings import absent_files, faults
+from sparseid.settings import settings_errors
 
 
 def ready(config, seeds=(0,)):
@@ -52,14 +52,14 @@ def test_files_are_told_of(settings, write):
     ],
 )
 def test_impossible_settings(settings, changes, key):
-    assert [keys[0] for keys, _ in faults(settings(**changes))] == [key]
-    assert list(faults(settings())) == []
+    assert [keys[0] for keys, _ in settings_errors(settings(**changes), "data.", None)] == [key]
+    assert list(settings_errors(settings(), "data.", None)) == []
 
 
 def test_files_are_looked_at_before_a_run(settings, write):
     config = settings(source="ml-1m", path=str(write("ml-1m")))
-    assert list(absent_files(config)) == []
-    assert list(absent_files(settings())) == []
-    ((keys, text),) = absent_files(dataclasses.replace(config, path="/nowhere"))
+    assert list(config.missing_files()) == []
+    assert list(settings().missing_files()) == []
+    ((keys, text),) = dataclasses.replace(config, path="/nowhere").missing_files()
     assert "data.path" in keys
     assert "/nowhere/ratings.dat is not there" in text

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from sparseid.config.peerread import CorpusConfig, PeerreadConfig, PeerreadShiftConfig
 from sparseid.data.peerread import corpus
+from sparseid.data.peerread.settings import CorpusSettings, PeerreadSettings
+from sparseid.data.peerread_shift.settings import PeerreadShiftSettings
 
 TEXTS = [
     "Neural networks learn policies; the network's policy has a value.",
@@ -33,17 +34,17 @@ def texts():
 def corpus_config():
     """Return the settings of the preset, changed as asked, for a few words."""
     published = {"sections": ["one", "two"], "words": 6, "max_df": 0.9, "min_df": 0.0007, "min_count": 2}
-    return lambda **changes: CorpusConfig(**(published | changes))
+    return lambda **changes: CorpusSettings(**(published | changes))
 
 
 @pytest.fixture
 def settings(corpus_config):
-    return lambda fold=0, **changes: PeerreadConfig(corpus=corpus_config(**changes), folds=2, fold=fold)
+    return lambda fold=0, **changes: PeerreadSettings(corpus=corpus_config(**changes), folds=2, fold=fold)
 
 
 @pytest.fixture
 def shift_settings(corpus_config):
-    return lambda topics=4, sigma_shift=0.5, **changes: PeerreadShiftConfig(
+    return lambda topics=4, sigma_shift=0.5, **changes: PeerreadShiftSettings(
         corpus=corpus_config(**changes), topics=topics, sigma_shift=sigma_shift
     )
 

@@ -7,8 +7,8 @@ from sparseid.data.folds import fold_numbers
 from sparseid.data.peerread import corpus
 from sparseid.data.peerread.counts import counted
 from sparseid.data.peerread.datamodule import PeerreadData, corpus_note
-from sparseid.data.peerread.settings import absent_files, faults, placed_files
 from sparseid.data.places import digest
+from sparseid.settings import settings_errors
 
 
 def ready(config, seeds=(0, 1)):
@@ -56,16 +56,16 @@ def test_documents_left_out_are_counted_as_one_or_several(settings, checkout, sh
 
 def test_a_run_is_known_by_its_texts_and_not_by_their_place(settings, checkout, tmp_path):
     config = settings(source="folder", path=str(checkout()))
-    (path,) = placed_files(config).values()
+    (path,) = config.user_files().values()
     moved = tmp_path / "moved"
     (tmp_path / "PeerRead").rename(moved)
-    (other,) = placed_files(settings(source="folder", path=str(moved))).values()
+    (other,) = settings(source="folder", path=str(moved)).user_files().values()
     assert digest(path) == digest(other)
     sorted(moved.rglob("*.json"))[0].write_text('{"abstract": "Something else"}')
     corpus._gathered.cache_clear()  # a process looks once
-    (changed,) = placed_files(settings(source="folder", path=str(moved))).values()
+    (changed,) = settings(source="folder", path=str(moved)).user_files().values()
     assert digest(changed) != digest(path)
-    assert placed_files(settings()) == placed_files(settings(source="folder", path="/nowhere")) == {}
+    assert settings().user_files() == settings(source="folder", path="/nowhere").user_files() == {}
 
 
 @pytest.mark.parametrize(
@@ -84,14 +84,16 @@ def test_a_run_is_known_by_its_texts_and_not_by_their_place(settings, checkout, 
     ],
 )
 def test_impossible_settings(settings, changes, key):
-    assert [keys[0] for keys, _ in faults(settings(**changes))] == [key]
-    assert list(faults(settings())) == []
-    assert [keys for keys, _ in faults(dataclasses.replace(settings(), folds=1))] == [("data.folds",)]
+    assert [keys[0] for keys, _ in settings_errors(settings(**changes), "data.", None)] == [key]
+    assert list(settings_errors(settings(), "data.", None)) == []
+    assert [keys for keys, _ in settings_errors(dataclasses.replace(settings(), folds=1), "data.", None)] == [
+        ("data.folds",)
+    ]
 
 
 def test_the_checkout_is_looked_at_before_a_run(settings, checkout):
-    assert list(absent_files(settings())) == []
-    assert list(absent_files(settings(source="folder", path=str(checkout())))) == []
-    ((keys, text),) = absent_files(settings(source="folder", path="/nowhere"))
+    assert list(settings().missing_files()) == []
+    assert list(settings(source="folder", path=str(checkout())).missing_files()) == []
+    ((keys, text),) = settings(source="folder", path="/nowhere").missing_files()
     assert "data.corpus.path" in keys
     assert "git clone" in text

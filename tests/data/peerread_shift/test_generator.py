@@ -3,12 +3,13 @@ import pytest
 import torch
 from scipy.special import softmax
 
-from sparseid.config.peerread import CorpusConfig, PeerreadShiftConfig
 from sparseid.data.peerread.counts import Counts, counted
+from sparseid.data.peerread.settings import CorpusSettings
 from sparseid.data.peerread_shift.datamodule import PeerreadShiftData
 from sparseid.data.peerread_shift.generator import correlated, draw, expected_counts, fitted_topics
-from sparseid.data.peerread_shift.settings import faults
+from sparseid.data.peerread_shift.settings import PeerreadShiftSettings
 from sparseid.errors import InputError
+from sparseid.settings import settings_errors
 
 
 @pytest.fixture(autouse=True)
@@ -17,8 +18,8 @@ def _own_data_folder(monkeypatch, tmp_path):
 
 
 def settings(**changes):
-    corpus = CorpusConfig(sections=["x"], words=60, max_df=0.9, min_df=0.0007, min_count=2, max_docs=250)
-    return PeerreadShiftConfig(**({"corpus": corpus, "topics": 4, "sigma_shift": 0.5} | changes))
+    corpus = CorpusSettings(sections=["x"], words=60, max_df=0.9, min_df=0.0007, min_count=2, max_docs=250)
+    return PeerreadShiftSettings(**({"corpus": corpus, "topics": 4, "sigma_shift": 0.5} | changes))
 
 
 @pytest.fixture
@@ -104,9 +105,9 @@ def test_too_short_documents_are_refused(monkeypatch, counts):
         ({"topics": 0}, "data.topics"),
         ({"sigma_shift": 0.0}, "data.sigma_shift"),
         ({"sigma_shift": float("nan")}, "data.sigma_shift"),
-        ({"corpus": CorpusConfig(sections=["x"], words=1, max_df=0.9, min_df=0, min_count=2)}, "data.corpus.words"),
+        ({"corpus": CorpusSettings(sections=["x"], words=1, max_df=0.9, min_df=0, min_count=2)}, "data.corpus.words"),
     ],
 )
 def test_impossible_settings(changes, key):
-    assert [keys[0] for keys, _ in faults(settings(**changes))] == [key]
-    assert list(faults(settings())) == []
+    assert [keys[0] for keys, _ in settings_errors(settings(**changes), "data.", None)] == [key]
+    assert list(settings_errors(settings(), "data.", None)) == []

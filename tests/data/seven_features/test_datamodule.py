@@ -1,12 +1,12 @@
 import numpy as np
 import torch
 
-from sparseid.config.seven_features import SevenFeaturesConfig
 from sparseid.data.folds import fold_numbers
 from sparseid.data.seven_features.datamodule import SevenFeaturesData
 from sparseid.data.seven_features.generator import draw
+from sparseid.data.seven_features.settings import SevenFeaturesSettings
 
-CONFIG = SevenFeaturesConfig(rho=0.4, samples=1000, noise_std=0.5)
+CONFIG = SevenFeaturesSettings(rho=0.4, samples=1000, noise_std=0.5)
 
 
 def ready(seeds):

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from sparseid.config.seven_features import SevenFeaturesConfig
 from sparseid.data.seven_features.generator import SUPPORT, draw, features_of
-from sparseid.data.seven_features.settings import faults
+from sparseid.data.seven_features.settings import SevenFeaturesSettings
+from sparseid.settings import settings_errors
 
 
 def settings(**changes):
-    return SevenFeaturesConfig(**({"samples": 1000, "noise_std": 0.5} | changes))
+    return SevenFeaturesSettings(**({"samples": 1000, "noise_std": 0.5} | changes))
 
 
 def test_features_are_those_of_the_paper():
@@ -58,5 +58,5 @@ def test_data_sets_of_other_correlations_are_independent():
     ],
 )
 def test_impossible_settings(change, key):
-    assert [keys for keys, _ in faults(settings(**change))] == [(key,)]
-    assert list(faults(settings())) == []
+    assert [keys for keys, _ in settings_errors(settings(**change), "data.", None)] == [(key,)]
+    assert list(settings_errors(settings(), "data.", None)) == []

@@ -1,10 +1,10 @@
 import torch
 
-from sparseid.config.schema import TreeSimulationConfig
 from sparseid.data.tree_simulation.datamodule import TreeSimulationData
 from sparseid.data.tree_simulation.generator import simulate
+from sparseid.data.tree_simulation.settings import TreeSimulationSettings
 
-CONFIG = TreeSimulationConfig(
+CONFIG = TreeSimulationSettings(
     depth=2, samples=10, features=3, latents=2, delta_std=0.5, noise_std_z=0.1, noise_std_y=0.1
 )
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from sparseid.config.schema import TreeSimulationConfig
 from sparseid.data.tree_simulation.generator import simulate, split_sizes, tree_of
+from sparseid.data.tree_simulation.settings import TreeSimulationSettings
 
-CONFIG = TreeSimulationConfig(
+CONFIG = TreeSimulationSettings(
     depth=4, samples=200, features=16, latents=5, delta_std=0.5, noise_std_z=0.1, noise_std_y=0.1
 )
 

@@ -1,9 +1,9 @@
 import pytest
 
-from sparseid.config.zeisel import ZeiselConfig
 from sparseid.data.zeisel.gene_sets import FILE, place_of_sets, read_gene_sets
-from sparseid.data.zeisel.settings import faults, placed_files
+from sparseid.data.zeisel.settings import ZeiselSettings
 from sparseid.errors import InputError
+from sparseid.settings import settings_errors
 
 
 def write(path, text):
@@ -32,7 +32,7 @@ def test_what_is_no_gmt_file_is_refused_with_the_line(tmp_path, text, problem):
 
 def test_an_absent_file_says_where_to_place_it(tmp_path, monkeypatch):
     monkeypatch.setenv("SPARSEID_DATA", str(tmp_path))
-    config = ZeiselConfig(source="original", enrichment=True)
+    config = ZeiselSettings(source="original", enrichment=True)
     assert place_of_sets(config) == tmp_path / "zeisel" / FILE
     with pytest.raises(InputError, match=r"place it as .*gene_sets.gmt"):
         read_gene_sets(place_of_sets(config))
@@ -42,11 +42,11 @@ def test_a_file_of_sets_counts_only_where_it_is_read(tmp_path):
     path = write(tmp_path / "sets.gmt", "a\tx\tMbp\n")
     settings = {"genes": 5, "noisy_genes": 8, "min_molecules": 25, "correlation": 0.2, "correlated_genes": 3}
     settings |= {"noise_exponent": -0.56, "noise_floor": 0.61, "gene_sets": str(path)}
-    original = ZeiselConfig(**settings, source="original", enrichment=True)
-    assert placed_files(original) == {"gene_sets": path}
-    assert not list(faults(original))
-    unread = ZeiselConfig(**settings, source="original")
-    assert placed_files(unread) == {}
-    assert [keys for keys, _ in faults(unread)] == [("data.gene_sets", "data.enrichment")]
-    sample = ZeiselConfig(**settings, enrichment=True)
-    assert ("data.enrichment", "data.source") in [keys for keys, _ in faults(sample)]
+    original = ZeiselSettings(**settings, source="original", enrichment=True)
+    assert original.user_files() == {"gene_sets": path}
+    assert not list(settings_errors(original, "data.", None))
+    unread = ZeiselSettings(**settings, source="original")
+    assert unread.user_files() == {}
+    assert [keys for keys, _ in settings_errors(unread, "data.", None)] == [("data.gene_sets", "data.enrichment")]
+    sample = ZeiselSettings(**settings, enrichment=True)
+    assert ("data.enrichment", "data.source") in [keys for keys, _ in settings_errors(sample, "data.", None)]

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from sparseid.config.zeisel import ZeiselConfig
 from sparseid.data.zeisel.datamodule import ZeiselData, _note
 from sparseid.data.zeisel.prepare import correlated_with, noise, prepared, quantile_normalised
 from sparseid.data.zeisel.reader import CLASS, fetch, read_sample
-from sparseid.data.zeisel.settings import absent_files, faults, placed_files
+from sparseid.data.zeisel.settings import ZeiselSettings
 from sparseid.errors import InputError
+from sparseid.settings import settings_errors
 
 CELLS = 40
 
@@ -21,7 +21,7 @@ def _own_data_folder(monkeypatch, tmp_path):
 
 def settings(**changes):
     published = {"genes": 5, "noisy_genes": 8, "min_molecules": 25, "correlation": 0.2091, "correlated_genes": 3}
-    return ZeiselConfig(**(published | {"noise_exponent": -0.56, "noise_floor": 0.61} | changes))
+    return ZeiselSettings(**(published | {"noise_exponent": -0.56, "noise_floor": 0.61} | changes))
 
 
 @pytest.fixture
@@ -219,10 +219,10 @@ def test_the_users_file_is_told_of_and_looked_at(write):
     assert data.remarks[1].startswith("40 cells of 2 classes, 5 genes; genes left out: 3 that do not vary, 12 that")
     assert data.has_gene_names
     assert "cells.txt (SHA-256" in data.remarks[0]
-    assert list(absent_files(config)) == list(absent_files(settings())) == []
-    assert placed_files(config) == {"path": Path(config.path)}
-    assert placed_files(settings()) == {}
-    ((keys, text),) = absent_files(settings(source="original"))
+    assert list(config.missing_files()) == list(settings().missing_files()) == []
+    assert config.user_files() == {"path": Path(config.path)}
+    assert settings().user_files() == {}
+    ((keys, text),) = settings(source="original").missing_files()
     assert "data.path" in keys
     assert "is not there" in text
 
@@ -241,5 +241,5 @@ def test_the_users_file_is_told_of_and_looked_at(write):
     ],
 )
 def test_impossible_settings(changes, key):
-    assert [keys[0] for keys, _ in faults(settings(**changes))] == [key]
-    assert list(faults(settings())) == []
+    assert [keys[0] for keys, _ in settings_errors(settings(**changes), "data.", None)] == [key]
+    assert list(settings_errors(settings(), "data.", None)) == []

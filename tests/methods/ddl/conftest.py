@@ -6,9 +6,10 @@ import pytest
 import yaml
 from omegaconf import OmegaConf
 
-from sparseid.config.ddl import DDLConfig
-from sparseid.config.mlp_mixture import MLPMixtureConfig
-from sparseid.config.schema import RunConfig, TrainerConfig
+from sparseid.config.schema import RunConfig
+from sparseid.data.mlp_mixture.settings import MLPMixtureSettings
+from sparseid.methods.ddl.settings import DDLSettings
+from sparseid.settings import TrainerSettings
 
 CONFIGS = Path(__file__).resolve().parents[3] / "configs"
 
@@ -26,9 +27,9 @@ def config(tmp_path):
             }
 
         groups = {
-            "method": OmegaConf.structured(DDLConfig),
-            "data": OmegaConf.structured(MLPMixtureConfig),
-            "trainer": OmegaConf.structured(TrainerConfig),
+            "method": OmegaConf.structured(DDLSettings),
+            "data": OmegaConf.structured(MLPMixtureSettings),
+            "trainer": OmegaConf.structured(TrainerSettings),
         }
         values = {
             "method": published("method", "ddl") | {"hidden": 16},

@@ -6,9 +6,10 @@ import pytest
 import yaml
 from omegaconf import OmegaConf
 
-from sparseid.config.latent_walk import LatentWalkConfig
-from sparseid.config.regcl import RegCLConfig
-from sparseid.config.schema import RunConfig, TrainerConfig
+from sparseid.config.schema import RunConfig
+from sparseid.data.latent_walk.settings import LatentWalkSettings
+from sparseid.methods.regcl.settings import RegCLSettings
+from sparseid.settings import TrainerSettings
 
 CONFIGS = Path(__file__).resolve().parents[3] / "configs"
 SMALL = {
@@ -35,9 +36,9 @@ def config(tmp_path):
 
     def composed(*changes: str) -> RunConfig:
         groups = {
-            "method": OmegaConf.structured(RegCLConfig),
-            "data": OmegaConf.structured(LatentWalkConfig),
-            "trainer": OmegaConf.structured(TrainerConfig),
+            "method": OmegaConf.structured(RegCLSettings),
+            "data": OmegaConf.structured(LatentWalkSettings),
+            "trainer": OmegaConf.structured(TrainerSettings),
         }
         values = {"method": published("method/regcl"), "data": published("data/latent_walk"), "trainer": {}}
         tree = OmegaConf.merge(groups, values, SMALL, {"seeds": [0, 1]}, OmegaConf.from_dotlist(list(changes)))

@@ -270,5 +270,5 @@ def test_an_unbounded_head_is_allowed_where_the_loss_has_a_minimum(config):
 
 def test_the_ramp_belongs_to_the_recipe_as_shares_of_training(config):
     assert recipe_hash(config()) != recipe_hash(config("method.ramp_on=0.1"))
-    module = RegCLModule.from_config(config("trainer.max_samples=640000"), build_data(config()))
+    module = build_module(config("trainer.max_samples=640000"), build_data(config()))
     assert (module.ramp.on, module.ramp.off, module.ramp.end) == (2500, 5000, 0.1)

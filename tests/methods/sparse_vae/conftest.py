@@ -9,13 +9,14 @@ import yaml
 from omegaconf import OmegaConf
 
 from sparseid.config.identity import member_seeds
-from sparseid.config.schema import RunConfig, TrainerConfig
-from sparseid.config.seven_features import SevenFeaturesConfig
-from sparseid.config.sparse_vae import SparseVAEConfig
+from sparseid.config.schema import RunConfig
 from sparseid.data.feature_matrix import FeatureData, Matrices
+from sparseid.data.seven_features.settings import SevenFeaturesSettings
 from sparseid.methods.sparse_vae.model import VAE, Given, SparseVAE
 from sparseid.methods.sparse_vae.networks import Noise
+from sparseid.methods.sparse_vae.settings import SparseVAESettings
 from sparseid.methods.sparse_vae.vsc import VSC
+from sparseid.settings import TrainerSettings
 from sparseid.stacking.members import generators
 from sparseid.training import build
 
@@ -44,7 +45,7 @@ def method_config(**changes):
     """The published method with changes, nested ones as dictionaries."""
     values = yaml.safe_load(PUBLISHED.read_text())
     del values["defaults"]
-    tree = OmegaConf.merge(OmegaConf.structured(SparseVAEConfig), values, {"latents": 3, "hidden": 5}, changes)
+    tree = OmegaConf.merge(OmegaConf.structured(SparseVAESettings), values, {"latents": 3, "hidden": 5}, changes)
     return OmegaConf.to_object(tree)
 
 
@@ -131,9 +132,9 @@ def config(tmp_path):
         data = yaml.safe_load((PUBLISHED.parents[1] / "data" / "seven_features.yaml").read_text())
         del data["defaults"]
         groups = {
-            "method": OmegaConf.structured(SparseVAEConfig),
-            "data": OmegaConf.structured(SevenFeaturesConfig),
-            "trainer": OmegaConf.structured(TrainerConfig),
+            "method": OmegaConf.structured(SparseVAESettings),
+            "data": OmegaConf.structured(SevenFeaturesSettings),
+            "trainer": OmegaConf.structured(TrainerSettings),
         }
         method = OmegaConf.to_container(OmegaConf.structured(method_config(hidden=8)))
         trainer = {"max_samples": 640, "batch_size": 32, "threads": 1, "accelerator": "cpu"}

@@ -14,7 +14,7 @@ from sparseid.data.contrastive import ContrastiveData, Series
 from sparseid.data.time_series import Factors
 
 if TYPE_CHECKING:
-    from sparseid.config.latent_walk import ArraysConfig
+    from sparseid.data.arrays.settings import ArraysSettings
 
 
 class ArraysData(ContrastiveData):
@@ -38,7 +38,7 @@ class ArraysData(ContrastiveData):
         If the file cannot be used.
     """
 
-    def __init__(self, config: ArraysConfig, seeds: Sequence[int], batch_size: int) -> None:
+    def __init__(self, config: ArraysSettings, seeds: Sequence[int], batch_size: int) -> None:
         self.series = series = read_series(config.path)
         split = len(series.observations), config.held_out, config.attribution_samples
         super().__init__(seeds, batch_size, *split, config.sampling)

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sparseid.data.arrays.settings import LAYOUT
 from sparseid.data.kept import DAMAGED
-from sparseid.data.time_series import Fault, length_faults, series_faults, split_sizes
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
-    from sparseid.config.latent_walk import ArraysConfig
-
-LAYOUT = """\
-observations  (N, D) numbers, in the order of time
-labels        (N, k) or (N,) numbers
-ground_truth  optional, (d, D) or (k, D) bool: which observations depend on which latent; labels are the last k of d
-latents       optional, (N, d) numbers"""
-"""What the file holds."""
+    from sparseid.data.arrays.settings import ArraysSettings
 
 NEEDED, OPTIONAL = ("observations", "labels"), ("ground_truth", "latents")
 
@@ -51,41 +43,15 @@ class TimeSeries(NamedTuple):
     latents: Values | None
 
 
-def absent_file(config: ArraysConfig) -> Iterator[Fault]:
-    """Yield that no file is named, if so."""
-    if not config.path:
-        yield ("data.path",), f"data.path names your file: an npz file with the arrays\n{LAYOUT}"
-
-
-def faults(config: ArraysConfig, batch_size: int) -> Iterator[Fault]:
-    """Yield what makes the settings impossible, the file's contents included; no file is no fault yet."""
-    yield from series_faults(config.held_out, config.attribution_samples, config.sampling)
-    if not config.path:
-        return
-    try:
-        series = read_series(config.path)
-        embedding_size(config, series)
-    except InputError as error:
-        yield error.keys, str(error)
-        return
-    if 0 < config.held_out < 1:
-        samples = len(series.observations)
-        yield from length_faults(samples, config.held_out, config.sampling, batch_size, "data.path")
-        train, _ = split_sizes(samples, config.held_out)
-        if constant := _constant(series.labels[:train]):
-            text = f"labels is constant in column {constant} of the {train} samples that train: nothing can be learned"
-            yield ("data.path", "data.held_out"), f"{text} from it; drop it, or lower data.held_out"
-
-
-def largest_label(config: ArraysConfig) -> float:
+def largest_label(path: str) -> float:
     """Return the largest absolute label of a file that can be used; 0 where there is none."""
     try:
-        return float(np.abs(read_series(config.path).labels).max())
+        return float(np.abs(read_series(path).labels).max())
     except InputError:
         return 0.0
 
 
-def embedding_size(config: ArraysConfig, series: TimeSeries) -> int:
+def embedding_size(config: ArraysSettings, series: TimeSeries) -> int:
     """Return the number of latents d: what `config.latents` says, or else what the file's map or latents say.
 
     Raises
@@ -150,7 +116,7 @@ def _read(path: str, version: tuple[int, ...]) -> TimeSeries:
         if len(values) != length:
             raise InputError(f"{name} has {len(values)} rows and observations has {length}")
     labels = others["labels"]
-    if constant := _constant(labels):
+    if constant := constant_columns(labels):
         raise InputError(f"labels is constant in column {constant}: nothing can be learned from it; drop it")
     if (observations == observations[0]).all():
         raise InputError("observations are the same in every row: nothing can be learned from them")
@@ -177,7 +143,7 @@ def _map(truth: NDArray[np.generic], features: int, label_dim: int) -> NDArray[n
     return known
 
 
-def _constant(values: Values) -> str:
+def constant_columns(values: Values) -> str:
     """Return the numbers of the columns that never change, as text; empty if there is none."""
     return ", ".join(map(str, np.flatnonzero(np.ptp(values, axis=0) == 0))) if len(values) else ""
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from sparseid.data.audio_mnist_sequence.generator import ClipDistribution, Clips
-from sparseid.data.audio_mnist_sequence.settings import distribution, speakers_of
+from sparseid.data.audio_mnist_sequence.generator import ClipDistribution, Clips, distribution
+from sparseid.data.audio_mnist_sequence.sources import speakers_of
 from sparseid.data.audio_mnist_sequence.spectrogram import MelDecibels
 from sparseid.data.audio_mnist_sequence.times import BANDS, frames_of, samples_of
 from sparseid.data.batch import MotifBatch
@@ -17,7 +17,8 @@ from sparseid.data.motifs import MotifData, SingleMotifTest, checks
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sparseid.config.schema import RunConfig
+    from sparseid.data.audio_mnist_sequence.settings import AudioMNISTSequenceSettings
+    from sparseid.settings import RunNumbers
 
 SINGLE_SECONDS = 3.0
 """Length of a clip with one digit (authors' code)."""
@@ -68,7 +69,7 @@ class AudioMNISTSequenceData(MotifData):
         self.spectrogram = MelDecibels(standardised)
 
     @classmethod
-    def from_config(cls, cfg: RunConfig) -> AudioMNISTSequenceData:
+    def from_settings(cls, settings: AudioMNISTSequenceSettings, run: RunNumbers) -> AudioMNISTSequenceData:
         """Build the data module of a run.
 
         Raises
@@ -76,8 +77,8 @@ class AudioMNISTSequenceData(MotifData):
         InputError
             If the recordings are not there or cannot be used.
         """
-        data = cfg.data
-        return cls(distribution(data), speakers_of(data), data.vocabulary, data.standardised, *checks(cfg))
+        speakers = speakers_of(settings)
+        return cls(distribution(settings), speakers, settings.vocabulary, settings.standardised, *checks(run))
 
     @property
     def kinds(self) -> int:

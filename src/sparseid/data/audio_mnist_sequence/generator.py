@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.data.audio_mnist_sequence.recordings import Recordings
-from sparseid.data.audio_mnist_sequence.times import frame_spans
+from sparseid.data.audio_mnist_sequence.sources import voiced
+from sparseid.data.audio_mnist_sequence.times import frame_spans, samples_of
 from sparseid.data.batch import PAD
+
+if TYPE_CHECKING:
+    from sparseid.data.audio_mnist_sequence.settings import AudioMNISTSequenceSettings
 
 NOISE_LEVELS = 2**16
 """Values that noise can have: it is drawn from a table of quantiles, finer than the recordings' 16 bits are."""
@@ -159,3 +163,21 @@ def draw_starts(
         rows = rows[same.any(axis=1)]
     before = np.cumsum(lengths, axis=1) - lengths
     return np.where(used, chosen, 0) - np.arange(lengths.shape[1]) + before
+
+
+def distribution(config: AudioMNISTSequenceSettings) -> ClipDistribution:
+    """Return the distribution of clips that settings describe.
+
+    Raises
+    ------
+    InputError
+        If the recordings are not there or cannot be used.
+    """
+    return ClipDistribution(
+        voiced(config),
+        samples_of(config.seconds),
+        config.min_digits,
+        config.max_digits,
+        config.classes,
+        config.noise_std,
+    )

@@ -7,6 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sparseid.data.audio_mnist_sequence.recordings import Recordings
 from sparseid.data.audio_mnist_sequence.voices import with_voices
 from sparseid.data.audio_mnist_sequence.wav_folders import AUDIOMNIST, FSDD, KEYS, Layout, read_folder, wav_files
@@ -15,7 +18,7 @@ from sparseid.data.places import data_folder, samples_folder
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
-    from sparseid.config.audio_mnist_sequence import AudioMNISTSequenceConfig
+    from sparseid.data.audio_mnist_sequence.settings import AudioMNISTSequenceSettings
 
 SOURCES = ("audiomnist", "fsdd", "synthetic")
 LAYOUTS = {"audiomnist": AUDIOMNIST, "fsdd": FSDD}
@@ -29,7 +32,7 @@ HOW_TO_GET = """\
   Nothing of this is needed for data.source=fsdd or data.source=synthetic"""
 
 
-def recordings(config: AudioMNISTSequenceConfig) -> Recordings:
+def recordings(config: AudioMNISTSequenceSettings) -> Recordings:
     """Return the recordings of a source, read once per process.
 
     Raises
@@ -40,7 +43,7 @@ def recordings(config: AudioMNISTSequenceConfig) -> Recordings:
     return _held(_file(config))
 
 
-def voiced(config: AudioMNISTSequenceConfig) -> Recordings:
+def voiced(config: AudioMNISTSequenceSettings) -> Recordings:
     """Return the recordings as clips are made of them: at one loudness and in further voices where these are asked for.
 
     Raises
@@ -51,21 +54,18 @@ def voiced(config: AudioMNISTSequenceConfig) -> Recordings:
     return _voiced(_file(config), n_test_speakers(config), config.voices, config.level)
 
 
-def n_test_speakers(config: AudioMNISTSequenceConfig) -> int:
+def n_test_speakers(config: AudioMNISTSequenceSettings) -> int:
     """Return how many of the last speakers are kept for tests."""
     return config.test_speakers or TEST_SPEAKERS[config.source]
 
 
-def placed_files(config: AudioMNISTSequenceConfig) -> dict[str, Path]:
-    """Return the file with all recordings of the user's folder; none where there are none that can be read."""
-    try:
-        file = gathered_file(config)
-    except InputError:
-        return {}
-    return {"path": file} if file else {}
+def speakers_of(config: AudioMNISTSequenceSettings) -> dict[str, NDArray[np.int64]]:
+    """Return the numbers of the speakers of training and validation, and of those that only the test hears."""
+    found, tests = len(voiced(config).speakers), n_test_speakers(config)
+    return {"train_speakers": np.arange(found - tests), "test_speakers": np.arange(found - tests, found)}
 
 
-def gathered_file(config: AudioMNISTSequenceConfig) -> Path | None:
+def gathered_file(config: AudioMNISTSequenceSettings) -> Path | None:
     """Return the file with all recordings of the user's folder, made on first use; None if none is asked for.
 
     Raises
@@ -101,7 +101,7 @@ def _gathered(place: Path, layout: Layout, target: Path) -> Path:
     return path
 
 
-def _file(config: AudioMNISTSequenceConfig) -> Path | None:
+def _file(config: AudioMNISTSequenceSettings) -> Path | None:
     """Return the file that holds a source's recordings; None for those that are synthesised."""
     return None if config.source == "synthetic" else gathered_file(config) or samples_folder() / SAMPLE_FILE
 

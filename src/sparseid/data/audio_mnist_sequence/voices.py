@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from sparseid.data.audio_mnist_sequence.recordings import FULL_SCALE, Recording, Recordings
 from sparseid.streams import FIXED
 
-MOST_VOICES = 100
-"""Of a speaker. All are held in memory: 14 MB for each voice of FSDD's speakers, 260 MB for each of AudioMNIST's."""
 SPEED = 0.16
 """A voice is faster (and higher) or slower (and lower) by a factor of at most e to the power of this."""
 GAIN = 6.0

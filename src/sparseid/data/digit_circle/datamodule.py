@@ -12,7 +12,8 @@ from sparseid.data.digit_circle.generator import DigitCircle, boxes_around, cano
 from sparseid.data.motifs import MotifData, checks
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import RunConfig
+    from sparseid.data.digit_circle.settings import DigitCircleSettings
+    from sparseid.settings import RunNumbers
 
 
 SINGLE_SIDE = 32
@@ -39,7 +40,7 @@ class DigitCircleData(MotifData):
         self.distribution = distribution
 
     @classmethod
-    def from_config(cls, cfg: RunConfig) -> DigitCircleData:
+    def from_settings(cls, settings: DigitCircleSettings, run: RunNumbers) -> DigitCircleData:
         """Build the data module of a run.
 
         Raises
@@ -47,7 +48,7 @@ class DigitCircleData(MotifData):
         InputError
             If the glyph file or the geometry cannot be used.
         """
-        return cls(distribution(cfg.data), *checks(cfg))
+        return cls(distribution(settings), *checks(run))
 
     @property
     def kinds(self) -> int:

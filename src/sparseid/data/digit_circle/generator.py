@@ -14,7 +14,7 @@ from sparseid.data.digit_circle.glyphs import GlyphSet, read_glyphs
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import DigitCircleConfig
+    from sparseid.data.digit_circle.settings import DigitCircleSettings
 
 PAD = -1
 """Fills the unused places of label and placement arrays."""
@@ -247,7 +247,7 @@ class DigitCircle:
         return offsets, ink
 
 
-def distribution(data: DigitCircleConfig) -> DigitCircle:
+def distribution(data: DigitCircleSettings) -> DigitCircle:
     """Return the distribution that a configuration describes.
 
     Raises

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sparseid.data.environments import EnvironmentData, EnvironmentSplit
 from sparseid.data.gtex.phenotypes import draw_phenotype, unseen_weights
 from sparseid.data.gtex.prepare import Prepared, prepared, regulators_of
-from sparseid.data.gtex.sources import SOURCES, placed_files
+from sparseid.data.gtex.sources import SOURCES
 from sparseid.data.places import digest
 from sparseid.data.trees import without_environment
 from sparseid.errors import InputError
@@ -21,7 +21,7 @@ from sparseid.streams import FIXED, Streams
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sparseid.config.gtex import GtexConfig
+    from sparseid.data.gtex.settings import GtexSettings
 
 
 PAPERS_HELD_OUT = 4
@@ -73,7 +73,7 @@ class GtexData(EnvironmentData):
         If the file or a setting cannot be used.
     """
 
-    def __init__(self, config: GtexConfig, seeds: list[int], batch_size: int) -> None:
+    def __init__(self, config: GtexSettings, seeds: list[int], batch_size: int) -> None:
         self.config = config
         self.cells = cells = prepared(config)
         self.latent_genes, self.input_genes = genes_of_choice(config, cells)
@@ -146,7 +146,7 @@ class GtexData(EnvironmentData):
         return np.einsum("nk,nk->n", weights[self.cells.codes], z) + config.noise_std_y * noise
 
 
-def genes_of_choice(config: GtexConfig, cells: Prepared) -> tuple[list[str], list[str]]:
+def genes_of_choice(config: GtexSettings, cells: Prepared) -> tuple[list[str], list[str]]:
     """Return the latent genes of a choice and the inputs: the factors of these genes.
 
     All choices stand in a fixed random order, so that the first of them are a random sample.
@@ -196,12 +196,12 @@ def scaled(values: NDArray[np.float64], training: NDArray[np.int64]) -> NDArray[
     return (values - mean) / np.where(spread > 1e-9 * np.abs(mean), spread, np.inf)  # less is rounding
 
 
-def _tables(config: GtexConfig) -> list[Path]:
+def _tables(config: GtexSettings) -> list[Path]:
     """Return the user's table of transcription factors, if one is read."""
-    return [path for name, path in placed_files(config).items() if name == "tf_targets"]
+    return [path for name, path in config.user_files().items() if name == "tf_targets"]
 
 
-def _more_than_the_papers(config: GtexConfig, cells: Prepared) -> list[str]:
+def _more_than_the_papers(config: GtexSettings, cells: Prepared) -> list[str]:
     found = held_out_types(cells, config.held_out.min_population, config.held_out.min_neighbour)
     if len(found) <= PAPERS_HELD_OUT:
         return []
@@ -213,7 +213,7 @@ def _more_than_the_papers(config: GtexConfig, cells: Prepared) -> list[str]:
     ]
 
 
-def _held_out(config: GtexConfig, cells: Prepared) -> HeldOut | None:
+def _held_out(config: GtexSettings, cells: Prepared) -> HeldOut | None:
     wanted = config.held_out
     if wanted.index < 0:
         return None

@@ -26,9 +26,9 @@ from sparseid.streams import FIXED
 if TYPE_CHECKING:
     from scipy import sparse
 
-    from sparseid.config.gtex import GtexConfig, MagicConfig
     from sparseid.data.gtex.dendrogram import Dendrogram
     from sparseid.data.gtex.reader import Cells
+    from sparseid.data.gtex.settings import GtexSettings, MagicSettings
     from sparseid.data.gtex.tf_targets import Regulators
 
 VERSION = 2
@@ -76,7 +76,7 @@ class Prepared:
         return Dendrogram(self.merges, self.correlation)
 
 
-def prepared(config: GtexConfig) -> Prepared:
+def prepared(config: GtexSettings) -> Prepared:
     """Return the prepared cells of a configuration, from the cache in the data folder where they are there.
 
     A file that was refused once is refused again without being read: the verdict is kept where the cells would be.
@@ -110,7 +110,7 @@ def prepared(config: GtexConfig) -> Prepared:
     return result
 
 
-def check_header(config: GtexConfig) -> None:
+def check_header(config: GtexSettings) -> None:
     """Refuse what columns, genes and table show, and what an earlier reading has refused; of small files values, too.
 
     Raises
@@ -137,7 +137,7 @@ def check_header(config: GtexConfig) -> None:
         _read(path, source, config)
 
 
-def prepare(path: Path, source: Source, config: GtexConfig, table: Regulators | None) -> Prepared:
+def prepare(path: Path, source: Source, config: GtexSettings, table: Regulators | None) -> Prepared:
     """Read and prepare the cells of a file; arguments and errors as :func:`prepared`."""
     from sparseid.data.gtex.reader import NO_TYPE, gene_columns
 
@@ -164,7 +164,7 @@ def prepare(path: Path, source: Source, config: GtexConfig, table: Regulators | 
     )
 
 
-def regulators_of(config: GtexConfig) -> Regulators | None:
+def regulators_of(config: GtexSettings) -> Regulators | None:
     """Return the table of transcription factors; None where the source's own inputs are used."""
     from sparseid.data.gtex.tf_targets import read_tf_targets
 
@@ -184,7 +184,7 @@ def cap(codes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     return np.sort(np.concatenate(kept))
 
 
-def _read(path: Path, source: Source, config: GtexConfig) -> Cells:
+def _read(path: Path, source: Source, config: GtexSettings) -> Cells:
     """Return the cells of a file, with the source's settings where the configuration has none."""
     from sparseid.data.gtex.reader import read_cells
 
@@ -205,7 +205,9 @@ def _inputs(expressed: set[str], latents: list[str], source: Source, table: Regu
     return sorted(factors & expressed - set(latents))
 
 
-def _smoothed(expression: sparse.csr_matrix, columns: NDArray[np.int64], settings: MagicConfig) -> NDArray[np.float64]:
+def _smoothed(
+    expression: sparse.csr_matrix, columns: NDArray[np.int64], settings: MagicSettings
+) -> NDArray[np.float64]:
     from sparseid.data.gtex.magic import magic
 
     try:
@@ -225,7 +227,7 @@ def _tree(cells: Cells, clustered: NDArray[np.int64]) -> Dendrogram:
         raise InputError(text, ("data.path",)) from error
 
 
-def _cache(path: Path, config: GtexConfig, table: Regulators | None) -> Path:
+def _cache(path: Path, config: GtexSettings, table: Regulators | None) -> Path:
     """Return where prepared cells are kept; the name holds what they depend on, of the file its content."""
     names = ("source", "groupby", "include_regex", "exclude", "counts", "cap", "z_genes", "dendrogram")
     settings = [getattr(config, name) for name in names]

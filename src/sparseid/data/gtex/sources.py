@@ -7,13 +7,9 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sparseid.data.places import data_folder, made_once, samples_folder, unusable
 from sparseid.errors import InputError
-
-if TYPE_CHECKING:
-    from sparseid.config.gtex import GtexConfig
 
 ATLAS_FILE = "GTEx_8_tissues_snRNAseq_atlas_071421.public_obs.h5ad"
 """Name of the atlas (Eraslan et al., Science 2022) on the GTEx portal: Analysis V9, snRNA-Seq Data."""
@@ -90,21 +86,13 @@ class Source:
         return "; ".join(filter(None, (self.note, difference and f"{difference}: not the paper's cells")))
 
 
-def placed_files(config: GtexConfig) -> dict[str, Path]:
-    """Return the user's files that a run reads, under the settings that name them; what cannot be read is left out."""
-    files = {}
-    if config.source == "atlas":
-        files = {"path": _atlas_place(config.path), "tf_targets": _table_place(config.tf_targets)}
-    elif config.tf_targets:
-        files = {"tf_targets": Path(config.tf_targets)}
-    return {name: path for name, path in files.items() if not unusable(path)}
-
-
-def _atlas_place(path: str) -> Path:
+def atlas_place(path: str) -> Path:
+    """Return where the atlas should lie."""
     return Path(path or os.environ.get("GTEX_H5AD") or data_folder() / "gtex" / ATLAS_FILE)
 
 
-def _table_place(path: str) -> Path:
+def table_place(path: str) -> Path:
+    """Return where the atlas' table of transcription factors should lie."""
     return Path(path or os.environ.get("TF_TARGETS") or data_folder() / "gtex" / TABLE_FILE)
 
 
@@ -116,7 +104,7 @@ def atlas_path(path: str) -> Path:
     InputError
         If it is not there or cannot be read, with what to do.
     """
-    found = _atlas_place(path)
+    found = atlas_place(path)
     if reason := unusable(found):
         raise InputError(f"the atlas {reason}: {found}\n{HOW_TO_GET_THE_ATLAS}", ("data.path", "data.source"))
     return found
@@ -130,7 +118,7 @@ def atlas_table_path(path: str) -> Path:
     InputError
         If it is not there or cannot be read, with what to do.
     """
-    found = _table_place(path)
+    found = table_place(path)
     if reason := unusable(found):
         text = f"the atlas needs a table of transcription factors and their targets, which {reason}: {found}"
         raise InputError(f"{text}\n{HOW_TO_GET_THE_ATLAS}", ("data.tf_targets", "data.tf_layout"))

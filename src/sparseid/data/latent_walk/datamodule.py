@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from sparseid.data.contrastive import ContrastiveData, Series
 from sparseid.data.latent_walk.generator import draw_latents, draw_mixing
-from sparseid.data.latent_walk.settings import factors_of
 
 if TYPE_CHECKING:
-    from sparseid.config.latent_walk import LatentWalkConfig
+    from sparseid.data.latent_walk.settings import LatentWalkSettings
 
 
 class LatentWalkData(ContrastiveData):
@@ -34,11 +33,11 @@ class LatentWalkData(ContrastiveData):
 
     truth: torch.Tensor
 
-    def __init__(self, config: LatentWalkConfig, seeds: Sequence[int], batch_size: int) -> None:
+    def __init__(self, config: LatentWalkSettings, seeds: Sequence[int], batch_size: int) -> None:
         split = config.samples, config.held_out, config.attribution_samples
         super().__init__(seeds, batch_size, *split, config.sampling)
         self.config, self.latents, self.features = config, config.latents, config.dim_x1 + config.dim_x2
-        self.latent_rows = factors_of(config)
+        self.latent_rows = config.factors
         self.label_rows = self.latent_rows.z1 if config.setting == "b" else self.latent_rows.z2
         self.label_dim = self.label_rows.stop - self.label_rows.start
         self.mixings = [draw_mixing(config, seed) for seed in self.seeds]

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sparseid.data.latent_walk.settings import factors_of
 from sparseid.data.latent_walk.walks import redrawn_walk, reflected_walk
 from sparseid.streams import Streams
 
 if TYPE_CHECKING:
-    from sparseid.config.latent_walk import LatentWalkConfig
+    from sparseid.data.latent_walk.settings import LatentWalkSettings
 
 STEPS_AT_ONCE = 8192
 """Steps that are drawn at a time."""
@@ -102,9 +101,9 @@ class Mixing:
         return depends
 
 
-def draw_mixing(config: LatentWalkConfig, seed: int) -> Mixing:
+def draw_mixing(config: LatentWalkSettings, seed: int) -> Mixing:
     """Draw a seed's mixing: z1 into x1; z1 and z2 into x2, through one network or, additively, through one each."""
-    z1, z2 = factors_of(config)
+    z1, z2 = config.factors
     x1, x2 = slice(0, config.dim_x1), slice(config.dim_x1, config.dim_x1 + config.dim_x2)
     parts = {"x1": (z1, x1, config.gain_x1)}
     if config.mixing == "shared":
@@ -123,7 +122,7 @@ def draw_mixing(config: LatentWalkConfig, seed: int) -> Mixing:
     return Mixing(tuple(terms), config.latents, x2.stop)
 
 
-def square_layer(size: int, config: LatentWalkConfig, rng: np.random.Generator) -> Array:
+def square_layer(size: int, config: LatentWalkSettings, rng: np.random.Generator) -> Array:
     """Return (size, size): of `conditioning_draws` matrices the one at `conditioning_quantile` by condition number.
 
     Entries are drawn from U(-1, 1), then each column is scaled to length 1.
@@ -137,7 +136,7 @@ def square_layer(size: int, config: LatentWalkConfig, rng: np.random.Generator) 
     return matrices[np.argsort(conditions, kind="stable")[rank]]
 
 
-def draw_latents(config: LatentWalkConfig, seeds: Sequence[int]) -> NDArray[np.float32]:
+def draw_latents(config: LatentWalkSettings, seeds: Sequence[int]) -> NDArray[np.float32]:
     """Return (members, samples, latents) walks with Gaussian steps that begin at 0 and do not leave the box."""
 
     def steps(block: int) -> Array:

@@ -18,7 +18,8 @@ from sparseid.data.stream import Chunks
 from sparseid.streams import FIXED
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import RunConfig
+    from sparseid.data.latex_ocr.settings import LatexOcrSettings
+    from sparseid.settings import RunNumbers
 
 
 class LatexOcrData(MotifData):
@@ -66,9 +67,9 @@ class LatexOcrData(MotifData):
         self._training = Items(distribution, self.streams, "batches", loop_size)
 
     @classmethod
-    def from_config(cls, cfg: RunConfig) -> LatexOcrData:
+    def from_settings(cls, settings: LatexOcrSettings, run: RunNumbers) -> LatexOcrData:
         """Build the data module of a run."""
-        return cls(distribution(cfg.data), *checks(cfg), loop_size=cfg.data.loop_size)
+        return cls(distribution(settings), *checks(run), loop_size=settings.loop_size)
 
     @property
     def spatial(self) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from sparseid.data.latex_ocr.grammar import KIND_NUMBERS, Formula, sample
 from sparseid.data.latex_ocr.page import Page, centred, dilated
 
 if TYPE_CHECKING:
-    from sparseid.config.latex_ocr import LatexOcrConfig
+    from sparseid.data.latex_ocr.settings import LatexOcrSettings
 
 PAD = -1
 """Fills labels behind their end."""
@@ -126,6 +126,6 @@ def noisy(ink: np.ndarray, white_flip: float, rng: np.random.Generator) -> np.nd
     return (~(ink | random_bits(ink.shape, white_flip, rng))).astype(np.float32)
 
 
-def distribution(data: LatexOcrConfig) -> LatexOcr:
+def distribution(data: LatexOcrSettings) -> LatexOcr:
     """Return the distribution that a configuration describes."""
     return LatexOcr(data.height, data.width, data.dpi, data.longest, data.white_flip, data.renderer)

@@ -1,21 +1,12 @@
-"""What settings of LaTeX-OCR cannot be, and which programs are not there."""
+"""Settings of LaTeX-OCR; numbers of the paper stand in ``configs/data/latex_ocr.yaml``."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from sparseid.data.latex_ocr.generator import RENDERERS
-from sparseid.data.latex_ocr.grammar import sample
-from sparseid.data.latex_ocr.layout import layout
-from sparseid.data.latex_ocr.page import BORDER_POINTS, POINTS_PER_INCH
-from sparseid.data.latex_ocr.syntax import parse
-from sparseid.streams import FIXED
-
-if TYPE_CHECKING:
-    from sparseid.config.latex_ocr import LatexOcrConfig
+from sparseid.settings import Keys, MotifSettings, Run, SettingsError, setting
 
 LONGEST = 200
 """Tokens: beyond, the least probable lengths are hardly ever what anyone wants to read."""
@@ -24,57 +15,70 @@ LOWEST_DPI = 50
 TRIED = 50
 """Formulas of the longest length whose size is looked at."""
 
-Fault = tuple[tuple[str, ...], str]
-"""Dotted keys that clash, and why, with what to do."""
 
+@dataclass
+class LatexOcrSettings(MotifSettings):
+    """Noisy images of formulas, labelled with their tokens."""
 
-def faults(config: LatexOcrConfig) -> Iterator[Fault]:
-    """Yield what makes the settings impossible."""
-    if config.renderer not in RENDERERS:
-        yield ("data.renderer",), f"data.renderer must be one of {', '.join(RENDERERS)}"
-    sound = True
-    for name, least, most in (
-        ("height", 1, math.inf),
-        ("width", 1, math.inf),
-        ("dpi", LOWEST_DPI, 1200),
-        ("longest", 1, LONGEST),
-        ("white_flip", 0, 1),
-        ("loop_size", 0, math.inf),
-    ):
-        if not least <= getattr(config, name) <= most:
-            sound = False
-            upper = "" if most == math.inf else f" and at most {most}"
-            yield (f"data.{name}",), f"data.{name} must be at least {least}{upper}"
-    if sound:
-        yield from _too_small(config)
+    name: str = "latex_ocr"
+    renderer: str = setting(
+        "builtin (TeX's rules and Computer Modern, drawn here), pdflatex (TeX itself, which has to be installed), or "
+        "mathtext (Matplotlib's layout, a check of builtin).",
+        default="builtin",
+        choices=("builtin", "mathtext", "pdflatex"),
+    )
+    height: int = setting(
+        "Height of the canvas, pixels; formulas lie in its middle and are cut off where they are larger.",
+        at_least=1,
+        spatial=True,
+    )
+    width: int = setting("Width of the canvas, pixels.", at_least=1, spatial=True)
+    dpi: int = setting("Dots per inch; formulas are set at 10 points.", at_least=LOWEST_DPI, at_most=1200)
+    longest: int = setting(
+        "Tokens of the longest formula; lengths are uniform in [1, longest].", at_least=1, at_most=LONGEST
+    )
+    white_flip: float = setting("Probability that a white pixel becomes black.", at_least=0, at_most=1)
+    loop_size: int = setting(
+        "Training formulas after which they come again, under new noise; 0 is never.", default=0, at_least=0
+    )
 
+    loads = "sparseid.data.latex_ocr.datamodule:LatexOcrData"
 
-def absent_files(config: LatexOcrConfig) -> Iterator[Fault]:
-    """Yield which programs the renderer needs and this machine does not have."""
-    if config.renderer == "pdflatex":
-        from sparseid.data.latex_ocr.pdflatex import missing_programs
+    @property
+    def spatial(self) -> tuple[int, int]:
+        """Height and width of the images, pixels."""
+        return self.height, self.width
 
-        if text := missing_programs():
-            yield ("data.renderer",), text
+    def errors(self, run: Run) -> Iterator[SettingsError]:
+        """Yield a canvas that holds none of the longest formulas whole; a few are cut off on the published one, too."""
+        from sparseid.data.latex_ocr.grammar import sample
+        from sparseid.data.latex_ocr.layout import layout
+        from sparseid.data.latex_ocr.page import BORDER_POINTS, POINTS_PER_INCH
+        from sparseid.data.latex_ocr.syntax import parse
+        from sparseid.streams import FIXED
 
+        rng = FIXED.numpy("latex_ocr/sizes")
+        boxes = [layout(parse(sample(self.longest, rng))) for _ in range(TRIED)]
+        scale = self.dpi / POINTS_PER_INCH
+        heights = sorted(math.ceil((box.height + box.depth + 2 * BORDER_POINTS) * scale) for box in boxes)
+        widths = sorted(math.ceil((box.width + 2 * BORDER_POINTS) * scale) for box in boxes)
+        for name, canvas, extents in (("height", self.height, heights), ("width", self.width, widths)):
+            if canvas < extents[0]:
+                sizes = f"{extents[0]} to {extents[-1]} pixels in {name}, half of them {extents[TRIED // 2]} or more"
+                text = (
+                    f"every formula of data.longest={self.longest} tokens would be cut off: at data.dpi={self.dpi} "
+                    f"they are {sizes}. Raise data.{name}, or lower data.dpi or data.longest"
+                )
+                yield SettingsError((f"data.{name}", "data.dpi", "data.longest"), text)
 
-def placed_files(config: LatexOcrConfig) -> dict[str, Path]:
-    """Return no file."""
-    return {}
+    def missing_files(self) -> Iterator[SettingsError]:
+        """Yield programs that the renderer needs and this machine does not have."""
+        if self.renderer == "pdflatex":
+            from sparseid.data.latex_ocr.pdflatex import missing_programs
 
+            if text := missing_programs():
+                yield SettingsError(("data.renderer",), text)
 
-def _too_small(config: LatexOcrConfig) -> Iterator[Fault]:
-    """Yield a canvas that holds none of the longest formulas whole; a few are cut off on the published one, too."""
-    rng = FIXED.numpy("latex_ocr/sizes")
-    boxes = [layout(parse(sample(config.longest, rng))) for _ in range(TRIED)]
-    scale = config.dpi / POINTS_PER_INCH
-    heights = sorted(math.ceil((box.height + box.depth + 2 * BORDER_POINTS) * scale) for box in boxes)
-    widths = sorted(math.ceil((box.width + 2 * BORDER_POINTS) * scale) for box in boxes)
-    for name, canvas, extents in (("height", config.height, heights), ("width", config.width, widths)):
-        if canvas < extents[0]:
-            sizes = f"{extents[0]} to {extents[-1]} pixels in {name}, half of them {extents[TRIED // 2]} or more"
-            text = (
-                f"every formula of data.longest={config.longest} tokens would be cut off: at data.dpi={config.dpi} "
-                f"they are {sizes}. Raise data.{name}, or lower data.dpi or data.longest"
-            )
-            yield (f"data.{name}", "data.dpi", "data.longest"), text
+    def row_keys(self) -> Keys:
+        """Return the domain as the paper's tables have it."""
+        return {"domain": "latex_ocr"}

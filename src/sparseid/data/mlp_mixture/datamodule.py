@@ -12,10 +12,9 @@ from torch import Tensor
 from sparseid.data.feature_matrix import FeatureData, FeatureTruth, Matrices
 from sparseid.data.mlp_mixture.generator import add_noise, draw_latents, draw_mixture, stack
 from sparseid.data.mlp_mixture.masks import mask_of
-from sparseid.data.mlp_mixture.settings import remarks
 
 if TYPE_CHECKING:
-    from sparseid.config.mlp_mixture import MLPMixtureConfig
+    from sparseid.data.mlp_mixture.settings import MLPMixtureSettings
 
 
 class MLPMixtureData(FeatureData):
@@ -41,14 +40,14 @@ class MLPMixtureData(FeatureData):
     likelihood = "gaussian"
     truth: FeatureTruth
 
-    def __init__(self, config: MLPMixtureConfig, seeds: Sequence[int], batch_size: int) -> None:
+    def __init__(self, config: MLPMixtureSettings, seeds: Sequence[int], batch_size: int) -> None:
         super().__init__(seeds, batch_size, config.test_samples)
         self.config, self.latents = config, config.latents
         masks = [mask_of(config, seed) for seed in self.seeds]
         self.mask = torch.from_numpy(np.stack(masks))
         self.features = self.mask.shape[1]
         self.feature_names = [f"x{number}" for number in range(1, self.features + 1)]
-        self.remarks = list(dict.fromkeys(remark for mask in masks for remark in remarks(config, mask)))
+        self.remarks = list(dict.fromkeys(remark for mask in masks for remark in config.warnings(mask)))
 
     def make(self) -> Matrices:
         """Draw every member's latents and networks, mix and add noise."""

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from sparseid.data.mlp_mixture.masks import is_file
 from sparseid.errors import InputError
 from sparseid.masks import Mask, perfect_matching, regions
 from sparseid.streams import Streams
 
 if TYPE_CHECKING:
-    from sparseid.config.mlp_mixture import MLPMixtureConfig
+    from sparseid.data.mlp_mixture.settings import MLPMixtureSettings
 
 TRIES = 100
 """Mixtures that are drawn for a seed before it is given up."""
@@ -113,7 +112,7 @@ def stack(mixtures: Sequence[Mixture]) -> Mixture:
     return replace(mixtures[0], layers=layers, skip=skip, mean=mean, sd=sd)
 
 
-def draw_latents(config: MLPMixtureConfig, seed: int, split: str, samples: int) -> Tensor:
+def draw_latents(config: MLPMixtureSettings, seed: int, split: str, samples: int) -> Tensor:
     """Return (samples, n) latents of a seed in double precision, each of mean 0 and variance 1.
 
     Normal ones have correlation rho: z = sqrt(1 - rho) e + sqrt(rho) e_0 with an e_0 that all share.
@@ -128,13 +127,13 @@ def draw_latents(config: MLPMixtureConfig, seed: int, split: str, samples: int) 
     return torch.from_numpy((1 - config.rho) ** 0.5 * own + config.rho**0.5 * shared)
 
 
-def add_noise(config: MLPMixtureConfig, seed: int, split: str, observations: Tensor) -> Tensor:
+def add_noise(config: MLPMixtureSettings, seed: int, split: str, observations: Tensor) -> Tensor:
     """Return (samples, m) observations of a seed with normal noise added."""
     drawn = Streams(seed).numpy(f"data/noise/{split}").standard_normal(observations.shape)
     return observations + config.noise * torch.from_numpy(drawn)
 
 
-def draw_mixture(config: MLPMixtureConfig, mask: Mask, seed: int, latents: Tensor) -> Mixture:
+def draw_mixture(config: MLPMixtureSettings, mask: Mask, seed: int, latents: Tensor) -> Mixture:
     """Draw a member's mixture until it is injective on its training samples.
 
     Parameters
@@ -163,7 +162,7 @@ def draw_mixture(config: MLPMixtureConfig, mask: Mask, seed: int, latents: Tenso
             return mixture
     other = "data.injective=dominant" if config.injective == "check" else "another data.mask or networks"
     named = f"data.outputs_per_row={config.outputs_per_row + 1} for more observations"
-    more = f"more lines in {config.mask}" if is_file(config.mask) else named
+    more = f"more lines in {config.mask}" if config.mask_is_file else named
     text = (
         f"none of {TRIES} mixtures drawn for seed {seed} is injective: {mask.shape[0]} networks of {mask.shape[1]} "
         f"latents fold them. Write {other}, or {more}"
@@ -185,7 +184,7 @@ def injective(mixture: Mixture, latents: Tensor) -> bool:
     return bool(torch.linalg.det(jacobian).sign().unique().numel() == 1)
 
 
-def _networks(config: MLPMixtureConfig, mask: Mask, generator: torch.Generator) -> Mixture:
+def _networks(config: MLPMixtureSettings, mask: Mask, generator: torch.Generator) -> Mixture:
     """Return a member's networks: orthogonal weights times `gain`, normal biases; not standardised."""
     outputs, latents = mask.shape
     sizes = [latents, *[config.hidden] * config.layers, 1]

@@ -13,7 +13,7 @@ from sparseid.masks import Mask, perfect_matching, read_mask, sufficiently_diver
 from sparseid.streams import Streams
 
 if TYPE_CHECKING:
-    from sparseid.config.mlp_mixture import MLPMixtureConfig
+    from sparseid.data.mlp_mixture.settings import MLPMixtureSettings
 
 DRAWS = 10_000
 """Random masks looked at before it is given up."""
@@ -48,9 +48,6 @@ FAMILIES: dict[str, Callable[[int], Mask]] = {
     "dense_minus_edge": dense_minus_edge,
 }
 """Square masks that their size determines."""
-
-NAMED = (*FAMILIES, "circulant", "random", "groups")
-"""Everything that is no file."""
 
 
 def group_members(groups: str, latents: int) -> tuple[list[int], list[int]]:
@@ -109,12 +106,7 @@ def random_mask(latents: int, seed: int) -> Mask:
     raise InputError(text, ("data.mask", "data.latents"))
 
 
-def is_file(mask: str) -> bool:
-    """Whether a mask's name is the path of a file."""
-    return mask.endswith(".csv")
-
-
-def mask_of(config: MLPMixtureConfig, seed: int) -> Mask:
+def mask_of(config: MLPMixtureSettings, seed: int) -> Mask:
     """Return (observations, latents) bool: the mask of a seed's data; only mask=random depends on the seed.
 
     A named mask has ``outputs_per_row`` observations for each of its rows, a file one for each of its lines.
@@ -131,7 +123,7 @@ def mask_of(config: MLPMixtureConfig, seed: int) -> Mask:
         rows = circulant(latents, config.band)
     elif config.mask == "random":
         rows = random_mask(latents, seed)
-    elif is_file(config.mask):
+    elif config.mask_is_file:
         rows = read_mask(Path(config.mask))
         if rows.shape[1] != latents:
             text = f"{config.mask} is a mask of {rows.shape[1]} latents: write data.latents={rows.shape[1]}"

@@ -1,138 +1,193 @@
-"""What settings of the mixture cannot be, and what no longer holds with some that can; needs no torch."""
+"""Settings of masked mixtures of latents; numbers of a recipe stand in ``configs/data/mlp_mixture.yaml``."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from sparseid.data.mlp_mixture.masks import NAMED, is_file, mask_of
 from sparseid.errors import InputError
-from sparseid.masks import Mask, latent_names, observation_names, regions, sufficiently_diverse, why_not_injective
+from sparseid.settings import DataSettings, Keys, Run, SettingsError, setting
 from sparseid.spelling import unlisted
 
 if TYPE_CHECKING:
-    from sparseid.config.mlp_mixture import MLPMixtureConfig
-
-Fault = tuple[tuple[str, ...], str]
+    from sparseid.masks import Mask
 
 FEWEST_SAMPLES = 10
 """Of training and of test: of fewer no correlation means anything."""
 
+NAMED = (
+    "identity",
+    "lower_triangular",
+    "ones_minus_identity",
+    "dense",
+    "dense_minus_edge",
+    "circulant",
+    "random",
+    "groups",
+)
+"""Masks by name; anything else is a file."""
 
-def faults(config: MLPMixtureConfig) -> Iterator[Fault]:
-    """Yield what makes the settings impossible: dotted keys, and why."""
-    found = [*_choices(config), *_numbers(config)]
-    if config.rho > 0 and config.latent_distribution != "normal":
-        text = "only normal latents can be correlated: write data.rho=0 or data.latent_distribution=normal"
-        found.append((("data.rho", "data.latent_distribution"), text))
-    if config.groups and config.mask != "groups":
-        text = "data.groups does nothing here: write data.mask=groups, or leave it away"
-        found.append((("data.groups", "data.mask"), text))
-    yield from found
-    if not found:  # whatever is wrong with the mask would follow from it
-        yield from _mask_faults(config)
-
-
-def absent_files(config: MLPMixtureConfig) -> Iterator[Fault]:
-    """Yield that the mask's file is not there, if so."""
-    if is_file(config.mask) and not Path(config.mask).is_file():
-        yield ("data.mask",), f"data.mask={config.mask}: there is no such file"
+DIVERSE = ("identity", "circulant", "lower_triangular", "ones_minus_identity", "random")
+"""Masks that are Sufficiently Diverse (circulant ones but for those that are dense)."""
 
 
-def placed_files(config: MLPMixtureConfig) -> dict[str, Path]:
-    """Return no file: the mask's counts by its content as any setting that may name a file does."""
-    return {}
+@dataclass
+class MLPMixtureSettings(DataSettings):
+    """Latents mixed by one small network per observation, which reads the latents that a mask allows it."""
 
+    name: str = "mlp_mixture"
+    latents: int = setting("Number n of latents.", at_least=2)
+    mask: str = setting(
+        "Which observation reads which latent: n rows by name, identity, circulant (`band` latents each, in a circle), "
+        "lower_triangular, ones_minus_identity, dense, dense_minus_edge, random (a Sufficiently Diverse one for each "
+        "seed), groups (see `groups`), or the path of a csv file of 0 and 1, a line per observation, used unchanged.",
+        default="circulant",
+        file=True,
+    )
+    band: int = setting("Latents that an observation of the circulant mask reads.", default=2)
+    groups: str = setting(
+        "For mask=groups: the latents that each of two groups of observations reads, counted from 1: 12-23.",
+        default="",
+    )
+    outputs_per_row: int = setting(
+        "Observations, each with a network of its own, for every row of a named mask: 1 (m = n) or 2 (m = 2n).",
+        at_least=1,
+    )
+    latent_distribution: str = setting(
+        "Distribution of a latent, with mean 0 and variance 1.",
+        default="normal",
+        choices=("normal", "laplace", "uniform"),
+    )
+    rho: float = setting(
+        "Correlation of every two (normal) latents; above 0 not everything that the theory promises holds any more.",
+        default=0.0,
+        at_least=0,
+        below=1,
+    )
+    noise: float = setting(
+        "Noise standard deviation, relative to noiseless observations of unit variance.", default=0.0, at_least=0
+    )
+    samples: int = setting("Training samples.", at_least=FEWEST_SAMPLES)
+    test_samples: int = setting("Test samples.", at_least=FEWEST_SAMPLES)
+    hidden: int = setting("Units of a network's hidden layer.", at_least=1)
+    layers: int = setting("Hidden layers of a network.", at_least=1)
+    activation: str = setting(
+        "leaky_relu, or smooth_leaky: slope x + (1 - slope) softplus(x).",
+        default="leaky_relu",
+        choices=("leaky_relu", "smooth_leaky"),
+    )
+    slope: float = setting("Slope of the activation for negative inputs.", above=0, at_most=1)
+    gain: float = setting("Factor of the orthogonal weights of hidden layers.", above=0)
+    bias_std: float = setting("Standard deviation of the biases of hidden layers.", at_least=0)
+    injective: str = setting(
+        "check: networks are drawn until the mixture is injective on the training samples, which takes about twice as "
+        "many observations as latents; dominant: in n observations one latent of its own dominates, which makes it so.",
+        default="check",
+        choices=("check", "dominant"),
+    )
 
-def remarks(config: MLPMixtureConfig, mask: Mask) -> Iterator[str]:
-    """Yield what a run's log should say about what can be identified of a member's data.
+    loads = "sparseid.data.mlp_mixture.datamodule:MLPMixtureData"
+    interface = "mixture"
 
-    Parameters
-    ----------
-    config
-        What is drawn.
-    mask
-        (observations, latents) of the member.
-    """
-    if is_file(config.mask):
-        yield f"the {len(mask)} lines of {config.mask} are the observations (data.outputs_per_row is for named masks)"
-    mixed = [region for region in regions(mask) if len(region) > 1]
-    if mixed:
-        listed = "; ".join(latent_names(region) for region in mixed)
-        yield f"the same observations read {listed}: these can be told from other latents, not from each other"
-    elif not sufficiently_diverse(mask):
-        yield "the mask is not Sufficiently Diverse, though no two latents are read by the same observations"
-    if config.rho > 0:
-        yield (
-            f"latents correlate (data.rho={config.rho:g}): condition (ii) of set-theoretic indeterminacy and clauses 1 "
-            "and 2 of Sufficient Diversity no longer hold, for they rest on independent latents. What is left: a true "
-            "latent depends on a learned one only where every observation that reads the one reads the other"
-        )
-        if config.mask == "groups":
+    @property
+    def mask_is_file(self) -> bool:
+        """Whether the mask is the path of a file."""
+        return self.mask.endswith(".csv")
+
+    def errors(self, run: Run) -> Iterator[SettingsError]:
+        """Yield settings that clash and, where there are none, why no mixture could be what the theory is about."""
+        found = list(self._clashes())
+        yield from found or self._mask_errors()  # whatever is wrong with the mask would follow from a clash
+
+    def _clashes(self) -> Iterator[SettingsError]:
+        if not self.mask_is_file and (text := unlisted("data.mask", self.mask, (*NAMED, "the path of a csv file"))):
+            yield SettingsError(("data.mask",), text)
+        if self.mask == "circulant" and not 1 <= self.band <= self.latents:
+            yield SettingsError(("data.band", "data.latents"), "data.band must be between 1 and data.latents")
+        if self.rho > 0 and self.latent_distribution != "normal":
+            text = "only normal latents can be correlated: write data.rho=0 or data.latent_distribution=normal"
+            yield SettingsError(("data.rho", "data.latent_distribution"), text)
+        if self.groups and self.mask != "groups":
+            text = "data.groups does nothing here: write data.mask=groups, or leave it away"
+            yield SettingsError(("data.groups", "data.mask"), text)
+
+    def _mask_errors(self) -> Iterator[SettingsError]:
+        import numpy as np
+
+        from sparseid.data.mlp_mixture.masks import mask_of
+        from sparseid.masks import observation_names, why_not_injective
+
+        fold = "as many free networks as latents fold them, nearly whatever is drawn: write data.injective=dominant, or"
+        if self.injective == "check" and self.outputs_per_row == 1 and not self.mask_is_file:
+            yield SettingsError(("data.injective", "data.outputs_per_row"), f"{fold} data.outputs_per_row=2")
+        if self.mask == "random" or (self.mask_is_file and not Path(self.mask).is_file()):
+            return  # drawn to fit; `missing_files` says so
+        try:
+            mask = mask_of(self, seed=0)
+        except InputError as error:
+            yield SettingsError(error.keys or ("data.mask",), str(error))
+            return
+        keys = ("data.groups" if self.mask == "groups" else "data.mask",)
+        empty = np.flatnonzero(~mask.any(axis=1)).tolist()
+        if empty:
+            verb = "reads" if len(empty) == 1 else "read"
+            text = f"{observation_names(empty)} of this mask {verb} no latent and would be constant: leave it out"
+            yield SettingsError(keys, text)
+        reasons = list(why_not_injective(mask))
+        for reason in reasons:
+            text = f"{reason}; no mixture with this mask is injective, and nothing could be identified"
+            yield SettingsError(keys, text)
+        if self.mask_is_file and self.injective == "check" and not reasons and len(mask) == self.latents:
+            text = f"{fold} give the mask more lines, about {2 * self.latents}"
+            yield SettingsError(("data.injective", "data.mask"), text)
+
+    def missing_files(self) -> Iterator[SettingsError]:
+        """Yield that the mask's file is not there."""
+        if self.mask_is_file and not Path(self.mask).is_file():
+            yield SettingsError(("data.mask",), f"data.mask={self.mask}: there is no such file")
+
+    def warnings(self, mask: Mask) -> Iterator[str]:
+        """Yield what a run's log should say about what can be identified of a member's data.
+
+        Parameters
+        ----------
+        mask
+            (observations, latents) of the member.
+        """
+        from sparseid.masks import latent_names, regions, sufficiently_diverse
+
+        if self.mask_is_file:
+            yield f"the {len(mask)} lines of {self.mask} are the observations (data.outputs_per_row is for named masks)"
+        mixed = [region for region in regions(mask) if len(region) > 1]
+        if mixed:
+            listed = "; ".join(latent_names(region) for region in mixed)
+            yield f"the same observations read {listed}: these can be told from other latents, not from each other"
+        elif not sufficiently_diverse(mask):
+            yield "the mask is not Sufficiently Diverse, though no two latents are read by the same observations"
+        if self.rho > 0:
             yield (
-                "with correlated latents R2 between blocks is above 0 however well they are separated: it is no "
-                "measure of disentanglement here, only the Jacobian test is"
+                f"latents correlate (data.rho={self.rho:g}): condition (ii) of set-theoretic indeterminacy and clauses "
+                "1 and 2 of Sufficient Diversity no longer hold, for they rest on independent latents. What is left: a "
+                "true latent depends on a learned one only where every observation that reads the one reads the other"
             )
+            if self.mask == "groups":
+                yield (
+                    "with correlated latents R2 between blocks is above 0 however well they are separated: it is no "
+                    "measure of disentanglement here, only the Jacobian test is"
+                )
 
-
-def _choices(config: MLPMixtureConfig) -> Iterator[Fault]:
-    if not is_file(config.mask) and (text := unlisted("data.mask", config.mask, (*NAMED, "the path of a csv file"))):
-        yield ("data.mask",), text
-    for name, allowed in (
-        ("latent_distribution", ("normal", "laplace", "uniform")),
-        ("activation", ("leaky_relu", "smooth_leaky")),
-        ("injective", ("check", "dominant")),
-    ):
-        if text := unlisted(f"data.{name}", getattr(config, name), allowed):
-            yield (f"data.{name}",), text
-
-
-def _numbers(config: MLPMixtureConfig) -> Iterator[Fault]:
-    for name, least in (
-        ("latents", 2),
-        ("outputs_per_row", 1),
-        ("samples", FEWEST_SAMPLES),
-        ("test_samples", FEWEST_SAMPLES),
-        ("hidden", 1),
-        ("layers", 1),
-        ("noise", 0),
-        ("bias_std", 0),
-    ):
-        if not least <= getattr(config, name) < math.inf:
-            yield (f"data.{name}",), f"data.{name} must be at least {least}"
-    if not 0 <= config.rho < 1:
-        yield ("data.rho",), "data.rho must be at least 0 and below 1"
-    if not 0 < config.slope <= 1:
-        yield ("data.slope",), "data.slope must be above 0 and at most 1"
-    if not 0 < config.gain < math.inf:
-        yield ("data.gain",), "data.gain must be above 0"
-    if config.mask == "circulant" and not 1 <= config.band <= config.latents:
-        yield ("data.band", "data.latents"), "data.band must be between 1 and data.latents"
-
-
-def _mask_faults(config: MLPMixtureConfig) -> Iterator[Fault]:
-    """Yield why no mixture with this mask could be one that the theory is about."""
-    fold = "as many free networks as latents fold them, nearly whatever is drawn: write data.injective=dominant, or"
-    if config.injective == "check" and config.outputs_per_row == 1 and not is_file(config.mask):
-        yield ("data.injective", "data.outputs_per_row"), f"{fold} data.outputs_per_row=2"
-    if config.mask == "random" or (is_file(config.mask) and not Path(config.mask).is_file()):
-        return  # drawn to fit; `absent_files` says so
-    try:
-        mask = mask_of(config, seed=0)
-    except InputError as error:
-        yield error.keys or ("data.mask",), str(error)
-        return
-    keys = ("data.groups" if config.mask == "groups" else "data.mask",)
-    empty = np.flatnonzero(~mask.any(axis=1)).tolist()
-    if empty:
-        verb = "reads" if len(empty) == 1 else "read"
-        yield keys, f"{observation_names(empty)} of this mask {verb} no latent and would be constant: leave it out"
-    reasons = list(why_not_injective(mask))
-    for reason in reasons:
-        yield keys, f"{reason}; no mixture with this mask is injective, and nothing could be identified"
-    if is_file(config.mask) and config.injective == "check" and not reasons and len(mask) == config.latents:
-        yield ("data.injective", "data.mask"), f"{fold} give the mask more lines, about {2 * config.latents}"
+    def row_keys(self) -> Keys:
+        """Add the keys of the synthetic experiments; a mask of a file is its name."""
+        dense = self.mask == "dense" or (self.mask == "circulant" and self.band >= self.latents)
+        keys = super().row_keys() | {
+            "dim": self.latents,
+            "structure": "dense" if dense else "diverse" if self.mask in DIVERSE else "other",
+            "mask": f"circulant{self.band}" if self.mask == "circulant" else Path(self.mask).stem,
+        }
+        if not self.mask_is_file:
+            keys["m"] = self.outputs_per_row * self.latents
+        if self.groups:
+            keys["groups"] = self.groups
+        return keys | {"noise": self.noise, "rho": self.rho}

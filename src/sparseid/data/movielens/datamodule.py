@@ -10,12 +10,13 @@ import torch
 from sparseid.data.feature_matrix import FeatureData, Matrices
 from sparseid.data.folds import split
 from sparseid.data.movielens.prepare import prepared
-from sparseid.data.movielens.sources import MADE, PAPERS, placed_files
+from sparseid.data.movielens.settings import SYNTHETIC
+from sparseid.data.movielens.sources import PAPERS
 from sparseid.data.places import digest
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
-    from sparseid.config.movielens import MovielensConfig
+    from sparseid.data.movielens.settings import MovielensSettings
 
 
 class MovielensData(FeatureData):
@@ -39,7 +40,7 @@ class MovielensData(FeatureData):
     likelihood = "multinomial"
     topic_size = 4
 
-    def __init__(self, config: MovielensConfig, seeds: Sequence[int], batch_size: int) -> None:
+    def __init__(self, config: MovielensSettings, seeds: Sequence[int], batch_size: int) -> None:
         made = prepared(config)
         self._matrix, self.feature_names = made.matrix, made.titles.tolist()
         self.feature_kinds = made.genres.tolist()
@@ -50,7 +51,7 @@ class MovielensData(FeatureData):
         super().__init__(seeds, batch_size, len(self._split[1]))
         self.features = made.matrix.shape[1]
         self.note = _note(config.source)
-        self.files = {str(path): digest(path) for path in placed_files(config).values()}
+        self.files = {str(path): digest(path) for path in config.user_files().values()}
         self.remarks = [f"read {path} (SHA-256 {content[:16]})" for path, content in self.files.items()]
         self.remarks += [made.remark] if made.remark else []
         self.remarks.append(f"{len(made.matrix)} users, {self.features} films, {made.matrix.sum()} positive ratings")
@@ -64,6 +65,6 @@ class MovielensData(FeatureData):
 def _note(source: str) -> str:
     if source == PAPERS:
         return ""
-    return (
-        "ratings made by this project, not MovieLens" if source == MADE else f"{source}, where the paper has {PAPERS}"
-    )
+    if source == SYNTHETIC:
+        return "ratings made by this project, not MovieLens"
+    return f"{source}, where the paper has {PAPERS}"

@@ -10,7 +10,7 @@ import pandas as pd
 from sparseid.streams import FIXED
 
 if TYPE_CHECKING:
-    from sparseid.config.movielens import MadeRatingsConfig
+    from sparseid.data.movielens.settings import MadeRatingsSettings
 
 RATED = 0.1
 """Share of films that a user has rated, on average."""
@@ -21,7 +21,7 @@ STARS = 0.55
 """Stars per unit of liking."""
 
 
-def made_ratings(config: MadeRatingsConfig) -> tuple[pd.DataFrame, dict[int, str]]:
+def made_ratings(config: MadeRatingsSettings) -> tuple[pd.DataFrame, dict[int, str]]:
     """Return ratings (userId, movieId, rating) and genres of each film, the same for every run.
 
     A film belongs to one genre and, one in three, to a second. A user's liking of a film is the mean of the user's

@@ -12,12 +12,13 @@ from sparseid.data.folds import SPLIT_SEED
 from sparseid.data.kept import kept_arrays
 from sparseid.data.movielens.made import made_ratings
 from sparseid.data.movielens.reader import read_ratings, read_titles
-from sparseid.data.movielens.sources import KEYS, MADE, RELEASES, find
+from sparseid.data.movielens.settings import SYNTHETIC
+from sparseid.data.movielens.sources import KEYS, RELEASES, find
 from sparseid.data.places import digest
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
-    from sparseid.config.movielens import MovielensConfig
+    from sparseid.data.movielens.settings import MovielensSettings
 
 VERSION = 2
 """Raised when the steps change: what was prepared before is then made again."""
@@ -42,7 +43,7 @@ class Positives(NamedTuple):
     remark: str = ""
 
 
-def prepared(config: MovielensConfig) -> Positives:
+def prepared(config: MovielensSettings) -> Positives:
     """Return the matrix of a configuration; one made from files is kept in the data folder.
 
     Raises
@@ -50,7 +51,7 @@ def prepared(config: MovielensConfig) -> Positives:
     InputError
         If a file is not there or cannot be used, or nobody or too few films are left.
     """
-    if config.source == MADE:
+    if config.source == SYNTHETIC:
         ratings, genres = made_ratings(config.made)
         matrix, movies = positives(ratings, config)
         titles = [f"Film {movie} ({genres[movie]})" for movie in movies]
@@ -62,7 +63,7 @@ def prepared(config: MovielensConfig) -> Positives:
     return Positives(matrix, kept["titles"], kept["genres"], str(kept["remark"]))
 
 
-def _from_files(config: MovielensConfig) -> dict[str, NDArray]:
+def _from_files(config: MovielensSettings) -> dict[str, NDArray]:
     release, (ratings, titles) = RELEASES[config.source], find(config)
     matrix, movies = positives(read_ratings(ratings, release), config)
     names, genres, remark = read_titles(titles, release)
@@ -74,7 +75,7 @@ def _from_files(config: MovielensConfig) -> dict[str, NDArray]:
     }
 
 
-def positives(ratings: pd.DataFrame, config: MovielensConfig) -> tuple[NDArray[np.uint8], list[int]]:
+def positives(ratings: pd.DataFrame, config: MovielensSettings) -> tuple[NDArray[np.uint8], list[int]]:
     """Return the binary matrix and the film of each column, by ascending number.
 
     Ratings of at least ``min_rating`` count; users keep at least ``min_positives`` of them before films are chosen; the

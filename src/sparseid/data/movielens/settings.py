@@ -1,62 +1,93 @@
-"""What settings of film ratings cannot be, and which files are not there or cannot be used."""
+"""Settings of film ratings; numbers of the paper's code stand in ``configs/data/movielens.yaml``."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path
 
-from sparseid.data.movielens.sources import MADE, RELEASES, placed_files
 from sparseid.errors import InputError
-from sparseid.spelling import unlisted
+from sparseid.settings import FeatureMatrixSettings, Keys, Run, SettingsError, setting
 
-if TYPE_CHECKING:
-    from sparseid.config.movielens import MovielensConfig
-
-__all__ = ["absent_files", "faults", "placed_files"]
+SYNTHETIC = "latent_factors"
+RELEASE_NAMES = ("ml-25m", "ml-latest-small", "ml-1m", "ml-100k")
+"""Releases of GroupLens."""
 
 HIGHEST = 5.0
-"""Rating of GroupLens, and of those that are made."""
-
-Fault = tuple[tuple[str, ...], str]
-"""Dotted keys that clash, and why, with what to do."""
+"""Rating of GroupLens, and of synthetic ratings."""
 
 
-def faults(config: MovielensConfig) -> Iterator[Fault]:
-    """Yield what makes the settings impossible, whatever the files hold."""
-    if text := unlisted("data.source", config.source, (MADE, *RELEASES)):
-        yield ("data.source",), text
-    if config.source == MADE and config.path:
-        text = f"data.path names the files of a release: write which one, data.source={' or '.join(RELEASES)}"
-        yield ("data.path", "data.source"), text
-    for name, number, least in (
-        ("min_rating", config.min_rating, 0),
-        ("min_positives", config.min_positives, 1),
-        ("movies", config.movies, 2),
-        ("users", config.users, 2),
-        ("folds", config.folds, 2),
-        ("made.users", config.made.users, 2),
-        ("made.movies", config.made.movies, 2),
-        ("made.genres", config.made.genres, 2),
-    ):
-        if not least <= number < math.inf:
-            yield (f"data.{name}",), f"data.{name} must be at least {least}"
-    if config.min_rating > HIGHEST:
-        yield ("data.min_rating",), f"data.min_rating must be at most {HIGHEST:g}: no rating is higher"
-    if config.source == MADE and config.movies > config.made.movies:
-        text = f"data.movies={config.movies} films cannot be kept of data.made.movies={config.made.movies}: lower it"
-        yield ("data.movies", "data.made.movies"), text
-    if not 0 <= config.fold < config.folds:
-        yield ("data.fold", "data.folds"), f"data.fold must be between 0 and {config.folds - 1}, one of data.folds"
+@dataclass
+class MadeRatingsSettings:
+    """Synthetic ratings of low rank: films have a few genres each, users like a few genres each."""
+
+    users: int = setting("Users.", at_least=2)
+    movies: int = setting("Films.", at_least=2)
+    genres: int = setting("Genres, the rank of the ratings.", at_least=2)
 
 
-def absent_files(config: MovielensConfig) -> Iterator[Fault]:
-    """Yield which of the user's files is not there or cannot be used, with what to do; they are read once."""
-    if config.source not in RELEASES:
-        return
-    from sparseid.data.movielens.prepare import prepared
+@dataclass
+class MovielensSettings(FeatureMatrixSettings):
+    """Which films a user rated well, from the files of GroupLens or synthetic."""
 
-    try:
-        prepared(config)
-    except InputError as error:
-        yield error.keys, str(error)
+    name: str = "movielens"
+    source: str = setting(
+        "latent_factors (synthetic), ml-25m (the paper's), ml-latest-small, ml-1m or ml-100k (you download them).",
+        default=SYNTHETIC,
+        choices=(SYNTHETIC, *RELEASE_NAMES),
+    )
+    path: str = setting(
+        "Folder or zip file of GroupLens; empty is the one in data/movielens. A run is known by its content.",
+        default="",
+    )
+    min_rating: float = setting("Ratings of at least this count as positive, others as nothing.", at_least=0)
+    min_positives: int = setting("Users with fewer positive ratings are skipped.", at_least=1)
+    movies: int = setting("Films kept: those with most positive ratings.", at_least=2)
+    users: int = setting("Most users, chosen at random.", at_least=2)
+    folds: int = setting("Parts of which one is held out.", at_least=2)
+    fold: int = setting("The part that is held out.", default=0)
+    made: MadeRatingsSettings = setting("Size of synthetic ratings.", default=MadeRatingsSettings)
+
+    loads = "sparseid.data.movielens.datamodule:MovielensData"
+    likelihood = "multinomial"
+    obtained_by = "sparseid.data.movielens.obtain:movielens"
+
+    def errors(self, run: Run) -> Iterator[SettingsError]:
+        """Yield what makes the settings impossible, whatever the files hold."""
+        if self.source == SYNTHETIC and self.path:
+            text = f"data.path names the files of a release: write which one, data.source={' or '.join(RELEASE_NAMES)}"
+            yield SettingsError(("data.path", "data.source"), text)
+        if self.min_rating > HIGHEST:
+            text = f"data.min_rating must be at most {HIGHEST:g}: no rating is higher"
+            yield SettingsError(("data.min_rating",), text)
+        if self.source == SYNTHETIC and self.movies > self.made.movies:
+            text = f"data.movies={self.movies} films cannot be kept of data.made.movies={self.made.movies}: lower it"
+            yield SettingsError(("data.movies", "data.made.movies"), text)
+        if not 0 <= self.fold < self.folds:
+            text = f"data.fold must be between 0 and {self.folds - 1}, one of data.folds"
+            yield SettingsError(("data.fold", "data.folds"), text)
+
+    def missing_files(self) -> Iterator[SettingsError]:
+        """Yield which of the user's files is not there or cannot be used, with what to do; they are read once."""
+        if self.source not in RELEASE_NAMES:
+            return
+        from sparseid.data.movielens.prepare import prepared
+
+        try:
+            prepared(self)
+        except InputError as error:
+            yield SettingsError(error.keys, str(error))
+
+    def user_files(self) -> dict[str, Path]:
+        """Return the files of ratings and of titles, those that can be read."""
+        if self.source not in RELEASE_NAMES:
+            return {}
+        from sparseid.data.movielens.sources import places
+        from sparseid.data.places import unusable
+
+        files = dict(zip(("path", "titles"), places(self), strict=True))
+        return {name: path for name, path in files.items() if not unusable(path)}
+
+    def row_keys(self) -> Keys:
+        """Return the column of the paper's table, the fold and the release."""
+        return {"dataset": self.name, "fold": self.fold, "source": self.source}

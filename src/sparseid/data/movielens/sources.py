@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparseid.data.download import download, unpack
+from sparseid.data.movielens.settings import SYNTHETIC
 from sparseid.data.places import data_folder, unusable
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
-    from sparseid.config.movielens import MovielensConfig
+    from sparseid.data.movielens.settings import MovielensSettings
 
-MADE = "latent_factors"
 PAPERS = "ml-25m"
 
 KEYS = ("data.path", "data.source")
@@ -61,21 +61,18 @@ def url_of(source: str) -> str:
     return f"https://files.grouplens.org/datasets/movielens/{source}.zip"
 
 
-def folder_of(config: MovielensConfig) -> Path:
+def folder_of(config: MovielensSettings) -> Path:
     """Return the folder that the files of a release lie in."""
     return Path(config.path) if config.path else data_folder() / "movielens" / config.source
 
 
-def placed_files(config: MovielensConfig) -> dict[str, Path]:
-    """Return the user's files that a run reads, under names for its identity; what cannot be read is left out."""
-    if config.source not in RELEASES:
-        return {}
+def places(config: MovielensSettings) -> tuple[Path, Path]:
+    """Return where the files of ratings and of titles should lie."""
     release, folder = RELEASES[config.source], folder_of(config)
-    files = {"path": folder / release.ratings, "titles": folder / release.titles}
-    return {name: path for name, path in files.items() if not unusable(path)}
+    return folder / release.ratings, folder / release.titles
 
 
-def find(config: MovielensConfig) -> tuple[Path, Path]:
+def find(config: MovielensSettings) -> tuple[Path, Path]:
     """Return the files of ratings and of titles.
 
     Raises
@@ -83,11 +80,11 @@ def find(config: MovielensConfig) -> tuple[Path, Path]:
     InputError
         If one of them is not there or cannot be read, with what to do.
     """
-    release, folder = RELEASES[config.source], folder_of(config)
-    for path in (folder / release.ratings, folder / release.titles):
+    files = places(config)
+    for path in files:
         if reason := unusable(path):
             raise InputError(f"{path} {reason}\n{how_to_get(config.source)}", KEYS)
-    return folder / release.ratings, folder / release.titles
+    return files
 
 
 def fetch(source: str, address: str = "") -> Path:
@@ -131,4 +128,4 @@ def how_to_get(source: str) -> str:
   downloads it ({RELEASES[source].megabytes:g} MB) and checks it.
 {by_hand(source)}
   The terms of GroupLens (README in the zip) forbid commercial use, and most forbid passing the data on.
-  Nothing of this is needed for data.source={MADE}"""
+  Nothing of this is needed for data.source={SYNTHETIC}"""

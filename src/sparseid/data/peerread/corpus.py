@@ -10,13 +10,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sparseid.data.peerread.settings import FOLDER
 from sparseid.data.places import data_folder, made_once, samples_folder, unusable
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
-    from sparseid.config.peerread import CorpusConfig
+    from sparseid.data.peerread.settings import CorpusSettings
 
-SAMPLE, FOLDER = "scitldr", "folder"
 SAMPLE_FILE = "scitldr_abstracts.txt.gz"
 PAPERS_SECTIONS = ("arxiv.cs.ai_2007-2017", "arxiv.cs.cl_2007-2017", "arxiv.cs.lg_2007-2017")
 """Folders of PeerRead that the Sparse VAE's documents come from, by their number of papers."""
@@ -34,7 +34,7 @@ HOW_TO_GET = """\
   Nothing of this is needed for data.corpus.source=scitldr"""
 
 
-def abstracts(config: CorpusConfig) -> list[str]:
+def abstracts(config: CorpusSettings) -> list[str]:
     """Return the abstracts of a corpus, in a fixed order; empty ones too.
 
     Raises
@@ -45,17 +45,7 @@ def abstracts(config: CorpusConfig) -> list[str]:
     return text_file(config).read_text(encoding="utf-8").splitlines() if config.source == FOLDER else _sample()
 
 
-def placed_files(config: CorpusConfig) -> dict[str, Path]:
-    """Return the file with all abstracts of the user's checkout; none where there are none that can be read."""
-    if config.source != FOLDER:
-        return {}
-    try:
-        return {"path": text_file(config)}
-    except InputError:
-        return {}
-
-
-def text_file(config: CorpusConfig) -> Path:
+def text_file(config: CorpusSettings) -> Path:
     """Return the file with all abstracts of a checkout, one a line, gathered on first use.
 
     Raises
@@ -66,7 +56,7 @@ def text_file(config: CorpusConfig) -> Path:
     return _gathered(place_of(config), tuple(config.sections), data_folder())
 
 
-def place_of(config: CorpusConfig) -> Path:
+def place_of(config: CorpusSettings) -> Path:
     """Return where the checkout should lie."""
     return Path(config.path) if config.path else data_folder() / "PeerRead"
 

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.data.kept import kept_arrays
-from sparseid.data.peerread.corpus import FOLDER, SAMPLE, abstracts, text_file
+from sparseid.data.peerread.corpus import abstracts, text_file
+from sparseid.data.peerread.settings import FOLDER, SAMPLE
 from sparseid.data.places import digest
 from sparseid.errors import InputError
 from sparseid.streams import FIXED
 
 if TYPE_CHECKING:
-    from sparseid.config.peerread import CorpusConfig
+    from sparseid.data.peerread.settings import CorpusSettings
 
 VERSION = 1
 """Raised when the steps or the sample change: what was prepared before is then made again."""
@@ -40,7 +41,7 @@ class Counts(NamedTuple):
     dropped: int
 
 
-def counted(config: CorpusConfig) -> Counts:
+def counted(config: CorpusSettings) -> Counts:
     """Return the counts of a corpus, kept in the data folder.
 
     Raises
@@ -52,13 +53,13 @@ def counted(config: CorpusConfig) -> Counts:
     return Counts(kept["matrix"], kept["words"], int(kept["dropped"]))
 
 
-def identity(config: CorpusConfig) -> list:
+def identity(config: CorpusSettings) -> list:
     """Return what the counts of a corpus depend on, as plain values: the text by its content, not by its place."""
     settings = dataclasses.asdict(config) | {"path": ""}
     return [VERSION, settings, digest(text_file(config)) if config.source == FOLDER else SAMPLE]
 
 
-def count(texts: Sequence[str], config: CorpusConfig) -> Counts:
+def count(texts: Sequence[str], config: CorpusSettings) -> Counts:
     """Return the counts of the most frequent words.
 
     Words in too many or too few documents are left out, the ``words`` most frequent of the others are counted, and

@@ -9,14 +9,15 @@ import torch
 
 from sparseid.data.feature_matrix import FeatureData, Matrices
 from sparseid.data.folds import split
-from sparseid.data.peerread.corpus import FOLDER, PAPERS_SECTIONS, place_of
+from sparseid.data.peerread.corpus import PAPERS_SECTIONS, place_of
 from sparseid.data.peerread.counts import Counts, counted
-from sparseid.data.peerread.settings import placed_files
+from sparseid.data.peerread.settings import FOLDER
 from sparseid.data.places import digest
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
-    from sparseid.config.peerread import CorpusConfig, PeerreadConfig, PeerreadShiftConfig
+    from sparseid.data.peerread.settings import CorpusSettings, PeerreadSettings
+    from sparseid.data.peerread_shift.settings import PeerreadShiftSettings
 
 
 class WordCounts(FeatureData):
@@ -37,7 +38,7 @@ class WordCounts(FeatureData):
 
     def __init__(
         self,
-        config: PeerreadConfig | PeerreadShiftConfig,
+        config: PeerreadSettings | PeerreadShiftSettings,
         counts: Counts,
         seeds: Sequence[int],
         batch_size: int,
@@ -46,7 +47,7 @@ class WordCounts(FeatureData):
         super().__init__(seeds, batch_size, test_items)
         self.features, self.feature_names = len(counts.words), counts.words.tolist()
         self.note = corpus_note(config.corpus)
-        self.files = {str(path): digest(path) for path in placed_files(config).values()}
+        self.files = {str(path): digest(path) for path in config.user_files().values()}
         place, sections = place_of(config.corpus), ", ".join(config.corpus.sections)
         self.remarks = [
             f"read {place}, sections {sections} (SHA-256 of the abstracts {content[:16]})"
@@ -73,7 +74,7 @@ class PeerreadData(WordCounts):
         If the corpus or a setting cannot be used.
     """
 
-    def __init__(self, config: PeerreadConfig, seeds: Sequence[int], batch_size: int) -> None:
+    def __init__(self, config: PeerreadSettings, seeds: Sequence[int], batch_size: int) -> None:
         counts = counted(config.corpus)
         self._matrix, self._split = counts.matrix, split(len(counts.matrix), config.folds, config.fold)
         if not all(map(len, self._split)):
@@ -87,7 +88,7 @@ class PeerreadData(WordCounts):
         return Matrices(train, test)
 
 
-def corpus_note(config: CorpusConfig) -> str:
+def corpus_note(config: CorpusSettings) -> str:
     """Return what a table made from a corpus must say; empty for the paper's."""
     if config.source != FOLDER:
         return "abstracts of SciTLDR, a third as many as PeerRead's: not the paper's data"

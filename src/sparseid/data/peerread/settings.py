@@ -1,65 +1,96 @@
-"""What settings of word counts cannot be, and whether the checkout is there and can be used."""
+"""Settings of word counts of abstracts; numbers of the paper's code stand in ``configs/data/peerread.yaml``."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from sparseid.data.peerread import corpus
 from sparseid.errors import InputError
-from sparseid.spelling import unlisted
+from sparseid.settings import FeatureMatrixSettings, Keys, Run, SettingsError, setting
 
-if TYPE_CHECKING:
-    from sparseid.config.peerread import CorpusConfig, PeerreadConfig, PeerreadShiftConfig
-
-Fault = tuple[tuple[str, ...], str]
-"""Dotted keys that clash, and why, with what to do."""
+SAMPLE, FOLDER = "scitldr", "folder"
 
 
-def faults(config: PeerreadConfig) -> Iterator[Fault]:
-    """Yield what makes the settings impossible, whatever the texts are."""
-    yield from corpus_faults(config.corpus)
-    if config.folds < 2:
-        yield ("data.folds",), "data.folds must be at least 2"
-    elif not 0 <= config.fold < config.folds:
-        yield ("data.fold", "data.folds"), f"data.fold must be between 0 and {config.folds - 1}, one of data.folds"
+@dataclass
+class CorpusSettings:
+    """Abstracts and the words that are counted in them."""
+
+    source: str = setting(
+        "scitldr (abstracts that the project holds) or folder (a checkout of PeerRead, the paper's).",
+        default=SAMPLE,
+        choices=(SAMPLE, FOLDER),
+    )
+    path: str = setting("The checkout; empty is data/PeerRead. A run is known by its content.", default="")
+    sections: list[str] = setting("Folders of the checkout's data that abstracts are taken from, in this order.")
+    max_docs: int = setting("Most documents, chosen at random; 0 is all.", default=0, at_least=0)
+    words: int = setting("Words kept: the most frequent.", at_least=2)
+    max_df: float = setting("Words in more than this fraction of documents are skipped.")
+    min_df: float = setting("Words in less than this fraction of documents are skipped.")
+    min_count: int = setting("Documents with fewer words left are skipped.", at_least=1)
+
+    def errors(self) -> Iterator[SettingsError]:
+        """Yield what makes the settings of the corpus impossible."""
+        if self.source == SAMPLE and self.path:
+            text = "data.corpus.path names a checkout of PeerRead: write data.corpus.source=folder"
+            yield SettingsError(("data.corpus.path", "data.corpus.source"), text)
+        if not self.sections:
+            yield SettingsError(("data.corpus.sections",), "data.corpus.sections names no folder")
+        if not 0 <= self.min_df < self.max_df <= 1 or math.isnan(self.min_df + self.max_df):
+            text = "shares of documents: 0 <= data.corpus.min_df < data.corpus.max_df <= 1"
+            yield SettingsError(("data.corpus.min_df", "data.corpus.max_df"), text)
 
 
-def corpus_faults(config: CorpusConfig) -> Iterator[Fault]:
-    """Yield what makes the settings of the corpus impossible."""
-    if text := unlisted("data.corpus.source", config.source, (corpus.SAMPLE, corpus.FOLDER)):
-        yield ("data.corpus.source",), text
-    if config.source == corpus.SAMPLE and config.path:
-        text = "data.corpus.path names a checkout of PeerRead: write data.corpus.source=folder"
-        yield ("data.corpus.path", "data.corpus.source"), text
-    if not config.sections:
-        yield ("data.corpus.sections",), "data.corpus.sections names no folder"
-    for name, number, least in (
-        ("max_docs", config.max_docs, 0),
-        ("words", config.words, 2),
-        ("min_count", config.min_count, 1),
-    ):
-        if number < least:
-            yield (f"data.corpus.{name}",), f"data.corpus.{name} must be at least {least}"
-    if not 0 <= config.min_df < config.max_df <= 1 or math.isnan(config.min_df + config.max_df):
-        text = "shares of documents: 0 <= data.corpus.min_df < data.corpus.max_df <= 1"
-        yield ("data.corpus.min_df", "data.corpus.max_df"), text
+@dataclass
+class WordCountSettings(FeatureMatrixSettings):
+    """Settings of any data set of word counts."""
+
+    corpus: CorpusSettings = setting("Abstracts and words.", default=CorpusSettings)
+
+    likelihood = "multinomial"
+
+    def missing_files(self) -> Iterator[SettingsError]:
+        """Yield that the checkout is not there or cannot be used, with what to do; it is read once."""
+        if self.corpus.source != FOLDER:
+            return
+        from sparseid.data.peerread.counts import counted
+
+        try:
+            counted(self.corpus)
+        except InputError as error:
+            yield SettingsError(error.keys, str(error))
+
+    def user_files(self) -> dict[str, Path]:
+        """Return the user's abstracts, all in one file; none where there are none that can be read."""
+        if self.corpus.source != FOLDER:
+            return {}
+        from sparseid.data.peerread.corpus import text_file
+
+        try:
+            return {"path": text_file(self.corpus)}
+        except InputError:
+            return {}
 
 
-def absent_files(config: PeerreadConfig | PeerreadShiftConfig) -> Iterator[Fault]:
-    """Yield that the checkout is not there or cannot be used, with what to do; it is read once."""
-    if config.corpus.source != corpus.FOLDER:
-        return
-    from sparseid.data.peerread.counts import counted
+@dataclass
+class PeerreadSettings(WordCountSettings):
+    """Word counts of abstracts of papers."""
 
-    try:
-        counted(config.corpus)
-    except InputError as error:
-        yield error.keys, str(error)
+    name: str = "peerread"
+    folds: int = setting("Parts of which one is held out.", at_least=2)
+    fold: int = setting("The part that is held out.", default=0)
 
+    loads = "sparseid.data.peerread.datamodule:PeerreadData"
+    obtained_by = "sparseid.data.peerread.obtain:peerread"
 
-def placed_files(config: PeerreadConfig | PeerreadShiftConfig) -> dict[str, Path]:
-    """Return the user's abstracts, all in one file."""
-    return corpus.placed_files(config.corpus)
+    def errors(self, run: Run) -> Iterator[SettingsError]:
+        """Yield what makes the settings impossible, whatever the texts are."""
+        yield from self.corpus.errors()
+        if not 0 <= self.fold < self.folds:
+            text = f"data.fold must be between 0 and {self.folds - 1}, one of data.folds"
+            yield SettingsError(("data.fold", "data.folds"), text)
+
+    def row_keys(self) -> Keys:
+        """Return the column of the paper's table, the fold and the corpus."""
+        return {"dataset": self.name, "fold": self.fold, "source": self.corpus.source}

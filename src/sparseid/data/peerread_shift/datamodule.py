@@ -14,7 +14,7 @@ from sparseid.data.peerread_shift.generator import draw
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
-    from sparseid.config.peerread import PeerreadShiftConfig
+    from sparseid.data.peerread_shift.settings import PeerreadShiftSettings
 
 
 class PeerreadShiftData(WordCounts):
@@ -35,7 +35,7 @@ class PeerreadShiftData(WordCounts):
         If the corpus cannot be used, or its documents are too short for any count to be left.
     """
 
-    def __init__(self, config: PeerreadShiftConfig, seeds: Sequence[int], batch_size: int) -> None:
+    def __init__(self, config: PeerreadShiftSettings, seeds: Sequence[int], batch_size: int) -> None:
         counts = counted(config.corpus)
         train, test = draw(config, counts, seeds)
         if not len(test):

@@ -18,7 +18,7 @@ from sparseid.data.peerread.counts import Counts, identity
 from sparseid.streams import FIXED, Streams
 
 if TYPE_CHECKING:
-    from sparseid.config.peerread import PeerreadShiftConfig
+    from sparseid.data.peerread_shift.settings import PeerreadShiftSettings
 
 VERSION = 1
 """Raised when the fit of the topics changes: it is then made again."""
@@ -41,7 +41,7 @@ class Topics(NamedTuple):
     words: Array
 
 
-def fitted_topics(config: PeerreadShiftConfig, counts: Counts) -> Topics:
+def fitted_topics(config: PeerreadShiftSettings, counts: Counts) -> Topics:
     """Return the topics of all documents by latent Dirichlet allocation (scikit-learn's), kept in the data folder."""
 
     def fit() -> dict[str, Array]:
@@ -84,7 +84,7 @@ def correlated(intensities: Array, sigma: float, noise: Array) -> Array:
     return _shares(np.exp(np.concatenate([originals, originals + sigma * noise], axis=1)))
 
 
-def draw(config: PeerreadShiftConfig, counts: Counts, seeds: Sequence[int]) -> tuple[Array, Array]:
+def draw(config: PeerreadShiftSettings, counts: Counts, seeds: Sequence[int]) -> tuple[Array, Array]:
     """Return training counts (members, documents, words) and test counts (documents, words).
 
     Documents for which all words are rounded to nothing are left out, as in the authors' code. How many that are

@@ -1,24 +1,40 @@
-"""What settings of the shifted word counts cannot be."""
+"""Settings of the shifted word counts; numbers of the paper's code stand in ``configs/data/peerread_shift.yaml``."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from sparseid.data.peerread.settings import Fault, absent_files, corpus_faults, placed_files
+from sparseid.data.peerread.settings import WordCountSettings
+from sparseid.settings import Keys, Run, SettingsError, setting
 
-if TYPE_CHECKING:
-    from sparseid.config.peerread import PeerreadShiftConfig
-
-__all__ = ["absent_files", "faults", "placed_files"]
+SHIFTS = {0.5: "high", 1.0: "medium", 3.0: "low"}
+"""Names of the values of sigma_shift in the Sparse VAE's Table 2."""
 
 
-def faults(config: PeerreadShiftConfig) -> Iterator[Fault]:
-    """Yield what makes the settings impossible, whatever the texts are."""
-    yield from corpus_faults(config.corpus)
-    if config.topics < 2 or config.topics % 2:
-        text = "a half of the topics are copies of the other half: data.topics must be even, at least 2"
-        yield ("data.topics",), text
-    if not 0 < config.sigma_shift < math.inf:
-        yield ("data.sigma_shift",), "data.sigma_shift must be above 0"
+@dataclass
+class PeerreadShiftSettings(WordCountSettings):
+    """Word counts simulated from topics of the abstracts: correlated topics train, those of the corpus test."""
+
+    name: str = "peerread_shift"
+    topics: int = setting(
+        "Topics of the fitted model, even: the second half are replaced by noisy copies of the first."
+    )
+    sigma_shift: float = setting(
+        "Standard deviation of a copy's logarithm around the original: the smaller, the more topics are correlated.",
+        above=0,
+    )
+
+    loads = "sparseid.data.peerread_shift.datamodule:PeerreadShiftData"
+
+    def errors(self, run: Run) -> Iterator[SettingsError]:
+        """Yield what makes the settings impossible, whatever the texts are."""
+        yield from self.corpus.errors()
+        if self.topics < 2 or self.topics % 2:
+            text = "a half of the topics are copies of the other half: data.topics must be even, at least 2"
+            yield SettingsError(("data.topics",), text)
+
+    def row_keys(self) -> Keys:
+        """Add the shift by its name in the paper's table and by its number, and the corpus."""
+        shift: Keys = {"shift": SHIFTS.get(self.sigma_shift, "other"), "sigma_shift": self.sigma_shift}
+        return super().row_keys() | shift | {"source": self.corpus.source}

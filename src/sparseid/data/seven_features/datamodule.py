@@ -13,7 +13,7 @@ from sparseid.data.folds import split
 from sparseid.data.seven_features.generator import FEATURES, FOLDS, SUPPORT, TEST_FOLD, draw
 
 if TYPE_CHECKING:
-    from sparseid.config.seven_features import SevenFeaturesConfig
+    from sparseid.data.seven_features.settings import SevenFeaturesSettings
 
 
 class SevenFeaturesData(FeatureData):
@@ -33,7 +33,7 @@ class SevenFeaturesData(FeatureData):
     features = FEATURES
     truth: FeatureTruth
 
-    def __init__(self, config: SevenFeaturesConfig, seeds: Sequence[int], batch_size: int) -> None:
+    def __init__(self, config: SevenFeaturesSettings, seeds: Sequence[int], batch_size: int) -> None:
         self.config, self._split = config, split(config.samples, FOLDS, TEST_FOLD)
         super().__init__(seeds, batch_size, len(self._split[1]))
         self.feature_names = [f"x{number}" for number in range(1, FEATURES + 1)]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sparseid.streams import Streams
 
 if TYPE_CHECKING:
-    from sparseid.config.seven_features import SevenFeaturesConfig
+    from sparseid.data.seven_features.settings import SevenFeaturesSettings
 
 FEATURES, FACTORS = 7, 2
 FOLDS, TEST_FOLD = 2, 0
@@ -36,7 +36,7 @@ def features_of(factors: Array) -> Array:
     return np.stack(columns, axis=-1)
 
 
-def draw(config: SevenFeaturesConfig, seeds: Sequence[int]) -> tuple[Array, Array]:
+def draw(config: SevenFeaturesSettings, seeds: Sequence[int]) -> tuple[Array, Array]:
     """Return the factors (members, samples, 2) and features (members, samples, 7) of each member's data set.
 
     The factors are normal with mean 0, variance 1 and correlation rho; the noise is normal. Data sets of different rho
@@ -48,6 +48,6 @@ def draw(config: SevenFeaturesConfig, seeds: Sequence[int]) -> tuple[Array, Arra
     return factors, features_of(factors) + config.noise_std * noise
 
 
-def _standard_normal(config: SevenFeaturesConfig, seed: int) -> Array:
+def _standard_normal(config: SevenFeaturesSettings, seed: int) -> Array:
     generator = Streams(seed).numpy("data/seven_features", round(config.rho * 1e6))
     return generator.standard_normal((config.samples, FACTORS + FEATURES))

@@ -10,7 +10,7 @@ from sparseid.data.environments import EnvironmentData, EnvironmentSplit
 from sparseid.data.tree_simulation.generator import simulate, split_sizes, tree_of
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import TreeSimulationConfig
+    from sparseid.data.tree_simulation.settings import TreeSimulationSettings
 
 LATENTS = (False, False, True)
 """Whether training, validation and test samples keep their true latents."""
@@ -29,7 +29,7 @@ class TreeSimulationData(EnvironmentData):
         Training samples of a member per step.
     """
 
-    def __init__(self, config: TreeSimulationConfig, seeds: list[int], batch_size: int) -> None:
+    def __init__(self, config: TreeSimulationSettings, seeds: list[int], batch_size: int) -> None:
         tree = tree_of(config)
         super().__init__(tree, seeds, batch_size, len(tree.observed) * split_sizes(config.samples)[2])
         self.config, self.features, self.latents = config, config.features, config.latents

@@ -12,7 +12,7 @@ from sparseid.data.trees import Tree, perfect_binary_tree
 from sparseid.streams import Streams
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import TreeSimulationConfig
+    from sparseid.data.tree_simulation.settings import TreeSimulationSettings
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class Simulation:
     labels: Tensor
 
 
-def tree_of(config: TreeSimulationConfig) -> Tree:
+def tree_of(config: TreeSimulationSettings) -> Tree:
     """Return the tree and its observed environments."""
     return perfect_binary_tree(config.depth, leaves_only=config.observed == "leaves")
 
 
-def simulate(config: TreeSimulationConfig, tree: Tree, seed: int) -> Simulation:
+def simulate(config: TreeSimulationSettings, tree: Tree, seed: int) -> Simulation:
     """Draw one realisation, on the CPU: the data of a seed are the same on every device.
 
     Seeds that differ in `S` or `pi` alone share mixing, root weights, inputs and noise, and the entries that change at
@@ -73,7 +73,7 @@ def simulate(config: TreeSimulationConfig, tree: Tree, seed: int) -> Simulation:
     return Simulation(mixing, root_weights, deltas, inputs, latents, labels)
 
 
-def changes(config: TreeSimulationConfig, arcs: int, streams: Streams) -> Tensor:
+def changes(config: TreeSimulationSettings, arcs: int, streams: Streams) -> Tensor:
     """Return (arcs, latents) bool: which weights change along each arc.
 
     ``sparse``: exactly S of them, every choice alike; ``bernoulli``: each with probability pi, independently.

@@ -12,11 +12,10 @@ from sparseid.data.feature_matrix import FeatureData, Matrices
 from sparseid.data.places import digest
 from sparseid.data.zeisel.gene_sets import place_of_sets, read_gene_sets
 from sparseid.data.zeisel.prepare import prepared
-from sparseid.data.zeisel.reader import ORIGINAL
-from sparseid.data.zeisel.settings import placed_files
+from sparseid.data.zeisel.settings import ORIGINAL
 
 if TYPE_CHECKING:
-    from sparseid.config.zeisel import ZeiselConfig
+    from sparseid.data.zeisel.settings import ZeiselSettings
 
 PAPERS_CELLS, PAPERS_CLASSES = 3005, 7
 """Of the laboratory's file; no checksum of it is published."""
@@ -43,7 +42,7 @@ class ZeiselData(FeatureData):
 
     likelihood = "gaussian"
 
-    def __init__(self, config: ZeiselConfig, seeds: Sequence[int], batch_size: int) -> None:
+    def __init__(self, config: ZeiselSettings, seeds: Sequence[int], batch_size: int) -> None:
         made = prepared(config)
         super().__init__(seeds, batch_size, len(made.matrix))
         self._matrix, self.features = made.matrix, made.matrix.shape[1]
@@ -53,7 +52,7 @@ class ZeiselData(FeatureData):
             self.gene_sets = read_gene_sets(place_of_sets(config))
         cells, classes = len(made.matrix), len(np.unique(made.classes))
         self.note = _note(cells, classes) if self.has_gene_names else OTHER_GENES
-        self.files = {str(path): digest(path) for path in placed_files(config).values()}
+        self.files = {str(path): digest(path) for path in config.user_files().values()}
         self.remarks = [f"read {path} (SHA-256 {content[:16]})" for path, content in self.files.items()]
         constant, others = made.left_out
         self.remarks.append(

@@ -9,13 +9,13 @@ from sparseid.data.places import data_folder, unusable
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
-    from sparseid.config.zeisel import ZeiselConfig
+    from sparseid.data.zeisel.settings import ZeiselSettings
 
 FILE = "gene_sets.gmt"
 KEYS = ("data.gene_sets", "data.enrichment")
 
 
-def place_of_sets(config: ZeiselConfig) -> Path:
+def place_of_sets(config: ZeiselSettings) -> Path:
     """Return where the file should lie."""
     return Path(config.gene_sets) if config.gene_sets else data_folder() / "zeisel" / FILE
 

@@ -11,11 +11,12 @@ from scipy.stats import rankdata
 
 from sparseid.data.kept import kept_arrays
 from sparseid.data.places import digest
-from sparseid.data.zeisel.reader import ORIGINAL, Cells, place_of, read_original, read_sample, varying
+from sparseid.data.zeisel.reader import Cells, place_of, read_original, read_sample, varying
+from sparseid.data.zeisel.settings import ORIGINAL
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
-    from sparseid.config.zeisel import ZeiselConfig
+    from sparseid.data.zeisel.settings import ZeiselSettings
 
 VERSION = 2
 """Raised when the steps change: what was prepared before is then made again."""
@@ -44,7 +45,7 @@ class Prepared(NamedTuple):
     left_out: NDArray[np.int64]
 
 
-def prepared(config: ZeiselConfig) -> Prepared:
+def prepared(config: ZeiselSettings) -> Prepared:
     """Return the matrix of a configuration; that of the original file is kept in the data folder.
 
     Raises
@@ -67,7 +68,7 @@ def prepared(config: ZeiselConfig) -> Prepared:
     return Prepared(**kept_arrays("zeisel", [VERSION, settings, digest(path)], make))
 
 
-def _informative(cells: Cells, config: ZeiselConfig) -> Cells:
+def _informative(cells: Cells, config: ZeiselSettings) -> Cells:
     """Return the genes that are seen often enough, go together with others, and vary most for their mean."""
     seen = _of(cells, cells.counts.sum(axis=1) >= config.min_molecules)
     together = _of(seen, correlated_with(seen.counts, config.correlation) >= config.correlated_genes)
@@ -76,7 +77,7 @@ def _informative(cells: Cells, config: ZeiselConfig) -> Cells:
     return _of(together, np.sort(np.argsort(-excess, kind="stable")[: config.noisy_genes]))
 
 
-def _matrix(cells: Cells, read: Cells, config: ZeiselConfig) -> Prepared:
+def _matrix(cells: Cells, read: Cells, config: ZeiselSettings) -> Prepared:
     """Return the cells normalised, with the genes that then vary most; a gene that does not vary is none of them.
 
     Parameters

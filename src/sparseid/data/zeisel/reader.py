@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from sparseid.data.download import download
 from sparseid.data.places import data_folder, samples_folder, unusable
+from sparseid.data.zeisel.settings import SAMPLE
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
-    from sparseid.config.zeisel import ZeiselConfig
+    from sparseid.data.zeisel.settings import ZeiselSettings
 
-SAMPLE, ORIGINAL = "sample", "original"
 SAMPLE_FILE = "zeisel_558.npz"
 FILE = "expression_mRNA_17-Aug-2014.txt"
 URL = f"https://storage.googleapis.com/linnarsson-lab-www-blobs/blobs/cortex/{FILE}"
@@ -48,7 +48,7 @@ class Cells(NamedTuple):
     classes: NDArray[np.str_]
 
 
-def place_of(config: ZeiselConfig) -> Path:
+def place_of(config: ZeiselSettings) -> Path:
     """Return where the file of the laboratory should lie."""
     return Path(config.path) if config.path else data_folder() / "zeisel" / FILE
 

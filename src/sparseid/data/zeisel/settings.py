@@ -1,64 +1,89 @@
-"""What settings of the mouse cortex cells cannot be, and whether the file is there and can be used."""
+"""Settings of the mouse cortex cells; numbers of the paper's code stand in ``configs/data/zeisel.yaml``."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from sparseid.data.places import unusable
-from sparseid.data.zeisel.gene_sets import place_of_sets, read_gene_sets
-from sparseid.data.zeisel.reader import ORIGINAL, SAMPLE, place_of
 from sparseid.errors import InputError
-from sparseid.spelling import unlisted
+from sparseid.settings import FeatureMatrixSettings, Keys, Run, SettingsError, setting
 
-if TYPE_CHECKING:
-    from sparseid.config.zeisel import ZeiselConfig
-
-Fault = tuple[tuple[str, ...], str]
-"""Dotted keys that clash, and why, with what to do."""
+SAMPLE, ORIGINAL = "sample", "original"
 
 
-def faults(config: ZeiselConfig) -> Iterator[Fault]:
-    """Yield what makes the settings impossible, whatever the file holds."""
-    if text := unlisted("data.source", config.source, (SAMPLE, ORIGINAL)):
-        yield ("data.source",), text
-    if config.source == SAMPLE and config.path:
-        yield ("data.path", "data.source"), f"data.path names the original file: write data.source={ORIGINAL}"
-    if config.source == SAMPLE and config.enrichment:
-        text = f"genes of the sample have no names to look up in sets: write data.source={ORIGINAL}"
-        yield ("data.enrichment", "data.source"), text
-    if config.gene_sets and not config.enrichment:
-        yield ("data.gene_sets", "data.enrichment"), "data.gene_sets is not read: write data.enrichment=true"
-    for name, least in (("genes", 2), ("noisy_genes", 2), ("min_molecules", 1), ("correlated_genes", 1)):
-        if getattr(config, name) < least:
-            yield (f"data.{name}",), f"data.{name} must be at least {least}"
-    if not -1 <= config.correlation < 1:
-        yield ("data.correlation",), "data.correlation must be at least -1 and below 1"
-    if not -math.inf < config.noise_exponent <= 0:
-        yield ("data.noise_exponent",), "data.noise_exponent must be 0 or negative"
-    if not 0 <= config.noise_floor < math.inf:
-        yield ("data.noise_floor",), "data.noise_floor must be at least 0"
+@dataclass
+class ZeiselSettings(FeatureMatrixSettings):
+    """Expression of genes in 3,005 cells of seven classes (Zeisel et al. 2015)."""
 
+    name: str = "zeisel"
+    source: str = setting(
+        "sample (all cells, other genes without names, held by the project) or original (the paper's, provided by "
+        "you).",
+        default=SAMPLE,
+        choices=(SAMPLE, ORIGINAL),
+    )
+    path: str = setting(
+        "The original's text file; empty is the one in data/zeisel. A run is known by its content.", default=""
+    )
+    genes: int = setting("Genes kept in the end: those that vary most after normalisation.", at_least=2)
+    noisy_genes: int = setting("Genes kept before that: those that vary most for their mean.", at_least=2)
+    min_molecules: int = setting("Genes with fewer molecules in all cells are skipped.", at_least=1)
+    correlation: float = setting("Pearson correlation above which two genes count as correlated.", at_least=-1, below=1)
+    correlated_genes: int = setting("Genes correlated with fewer, themselves included, are skipped.", at_least=1)
+    noise_exponent: float = setting(
+        "Exponent of the curve log2(mean^exponent + floor) that a gene's log2 coefficient of variation is compared "
+        "with.",
+        at_most=0,
+    )
+    noise_floor: float = setting("Floor of that curve.", at_least=0)
+    enrichment: bool = setting(
+        "Count the gene sets that some factor's genes are enriched for; needs names, of the original.", default=False
+    )
+    gene_sets: str = setting(
+        "Their GMT file; empty is the one in data/zeisel. A run is known by its content.", default=""
+    )
 
-def absent_files(config: ZeiselConfig) -> Iterator[Fault]:
-    """Yield that a file is not there or cannot be used, with what to do; each is read once."""
-    if config.source != ORIGINAL:
-        return
-    from sparseid.data.zeisel.prepare import prepared
+    loads = "sparseid.data.zeisel.datamodule:ZeiselData"
+    obtained_by = "sparseid.data.zeisel.obtain:zeisel"
 
-    try:
-        prepared(config)
-        if config.enrichment:
-            read_gene_sets(place_of_sets(config))
-    except InputError as error:
-        yield error.keys, str(error)
+    def errors(self, run: Run) -> Iterator[SettingsError]:
+        """Yield files that are named and not read."""
+        if self.source == SAMPLE and self.path:
+            text = f"data.path names the original file: write data.source={ORIGINAL}"
+            yield SettingsError(("data.path", "data.source"), text)
+        if self.source == SAMPLE and self.enrichment:
+            text = f"genes of the sample have no names to look up in sets: write data.source={ORIGINAL}"
+            yield SettingsError(("data.enrichment", "data.source"), text)
+        if self.gene_sets and not self.enrichment:
+            text = "data.gene_sets is not read: write data.enrichment=true"
+            yield SettingsError(("data.gene_sets", "data.enrichment"), text)
 
+    def missing_files(self) -> Iterator[SettingsError]:
+        """Yield that a file is not there or cannot be used, with what to do; each is read once."""
+        if self.source != ORIGINAL:
+            return
+        from sparseid.data.zeisel.gene_sets import place_of_sets, read_gene_sets
+        from sparseid.data.zeisel.prepare import prepared
 
-def placed_files(config: ZeiselConfig) -> dict[str, Path]:
-    """Return the user's files, those that can be read."""
-    if config.source != ORIGINAL:
-        return {}
-    files = {"path": place_of(config)} | ({"gene_sets": place_of_sets(config)} if config.enrichment else {})
-    return {name: path for name, path in files.items() if not unusable(path)}
+        try:
+            prepared(self)
+            if self.enrichment:
+                read_gene_sets(place_of_sets(self))
+        except InputError as error:
+            yield SettingsError(error.keys, str(error))
+
+    def user_files(self) -> dict[str, Path]:
+        """Return the files of cells and of gene sets, those that are read and can be read."""
+        if self.source != ORIGINAL:
+            return {}
+        from sparseid.data.places import unusable
+        from sparseid.data.zeisel.gene_sets import place_of_sets
+        from sparseid.data.zeisel.reader import place_of
+
+        files = {"path": place_of(self)} | ({"gene_sets": place_of_sets(self)} if self.enrichment else {})
+        return {name: path for name, path in files.items() if not unusable(path)}
+
+    def row_keys(self) -> Keys:
+        """Add which cells are read."""
+        return super().row_keys() | {"source": self.source}

@@ -28,9 +28,9 @@ from sparseid.stacking.members import generators, sum_of_members
 from sparseid.stacking.noise import StepNoise, random_signs
 
 if TYPE_CHECKING:
-    from sparseid.config.ddl import DDLConfig
-    from sparseid.config.schema import RunConfig
     from sparseid.data.mlp_mixture.datamodule import MLPMixtureData
+    from sparseid.methods.ddl.settings import DDLSettings
+    from sparseid.settings import RunNumbers
 
 LOG_EVERY = 50
 """Steps between two looks at the size of the Jacobian."""
@@ -51,7 +51,7 @@ class DDLModule(StackedModule["MLPMixtureData"]):
         Optimiser steps of the run.
     """
 
-    def __init__(self, method: DDLConfig, data: MLPMixtureData, steps: int) -> None:
+    def __init__(self, method: DDLSettings, data: MLPMixtureData, steps: int) -> None:
         super().__init__(data.seeds)
         self.method, self.latents, self.steps = method, data.latents, steps
         init = generators(data.seeds, "init")
@@ -62,9 +62,9 @@ class DDLModule(StackedModule["MLPMixtureData"]):
         self.order = StepNoise(data.seeds, "coordinates", (batch, latents), torch.rand)
 
     @classmethod
-    def from_config(cls, cfg: RunConfig, data: Any) -> DDLModule:
+    def from_settings(cls, settings: DDLSettings, data: Any, run: RunNumbers) -> DDLModule:
         """Build the module of a run for its data module."""
-        return cls(cfg.method, data, cfg.trainer.max_samples // cfg.trainer.batch_size)
+        return cls(settings, data, run.steps)
 
     # training
 

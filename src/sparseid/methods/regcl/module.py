@@ -28,8 +28,9 @@ from sparseid.stacking.chunking import losses_in_groups, member_groups
 from sparseid.stacking.members import generators, sum_of_members
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import RegCLConfig, RunConfig
     from sparseid.data.contrastive import ContrastiveData
+    from sparseid.methods.regcl.settings import RegCLSettings
+    from sparseid.settings import RunNumbers
 
 POSITIVES = {"supervised": (), "supervised_contrastive": ("labels",), "hybrid": ("time", "labels")}
 """The positives that each training asks the data for, one per objective."""
@@ -48,7 +49,7 @@ class RegCLModule(StackedModule["ContrastiveData"]):
         Optimiser steps of the run, of which the ramp takes its shares.
     """
 
-    def __init__(self, method: RegCLConfig, data: ContrastiveData, steps: int) -> None:
+    def __init__(self, method: RegCLSettings, data: ContrastiveData, steps: int) -> None:
         super().__init__(data.seeds)
         self.method, self.time_offset = method, data.sampling.time_offset
         self.layout = Layout.of(data, whole=method.training == "hybrid")
@@ -64,9 +65,9 @@ class RegCLModule(StackedModule["ContrastiveData"]):
         self.ramp = LinearRamp(method.ramp_on * steps, method.ramp_off * steps, method.penalty_weight)
 
     @classmethod
-    def from_config(cls, cfg: RunConfig, data: Any) -> RegCLModule:
+    def from_settings(cls, settings: RegCLSettings, data: Any, run: RunNumbers) -> RegCLModule:
         """Build the module of a run for its data module."""
-        return cls(cfg.method, data, cfg.trainer.max_samples // cfg.trainer.batch_size)
+        return cls(settings, data, run.steps)
 
     # training
 

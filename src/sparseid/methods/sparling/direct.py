@@ -17,7 +17,8 @@ from sparseid.methods.sparling.optimiser import adam, clip
 from sparseid.methods.sparling.single_motifs import single_motif_errors, strongest
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import RunConfig, SparlingConfig
+    from sparseid.methods.sparling.settings import SparlingSettings
+    from sparseid.settings import RunNumbers
 
 
 class DirectModule(ExperimentModule):
@@ -31,17 +32,17 @@ class DirectModule(ExperimentModule):
         Motif kinds, one channel each, and shape of the inputs.
     """
 
-    def __init__(self, method: SparlingConfig, domain: Domain) -> None:
+    def __init__(self, method: SparlingSettings, domain: Domain) -> None:
         super().__init__()
         self.encoder = build_encoder(method, domain, channels=domain.kinds)
         self.kinds = domain.kinds
         self.optimizer_config, self.evaluation_config = method.optimizer, method.evaluation
 
     @classmethod
-    def from_config(cls, cfg: RunConfig, data: Any) -> DirectModule:
+    def from_settings(cls, settings: SparlingSettings, data: Any, run: RunNumbers) -> DirectModule:
         """Build the module of a run and ask the data module for single motifs."""
         data.single_motifs = True
-        return cls(cfg.method, Domain.of(data))
+        return cls(settings, Domain.of(data))
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Map inputs (N, in_channels, H, W) to logits (N, kinds)."""

@@ -51,7 +51,8 @@ from sparseid.metrics.motifs import ChannelMap
 from sparseid.streams import FIXED, Streams
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import OptimizerConfig, RunConfig, SparlingConfig
+    from sparseid.methods.sparling.settings import OptimizerSettings, SparlingSettings
+    from sparseid.settings import RunNumbers
 
 
 BINNED_DENSITIES = 5
@@ -75,7 +76,7 @@ class SparlingModule(ExperimentModule):
 
     def __init__(
         self,
-        method: SparlingConfig,
+        method: SparlingSettings,
         domain: Domain,
         batch_size: int,
         seed: int = 0,
@@ -85,7 +86,7 @@ class SparlingModule(ExperimentModule):
         self.batch_size = batch_size
         self.domain = domain
         self.channels = motif_channels(method, domain)
-        self.optimizer_config: OptimizerConfig = method.optimizer
+        self.optimizer_config: OptimizerSettings = method.optimizer
         self.evaluation_config = method.evaluation
         self.most_densities = len(densities(method)) if method.sparse.kind == "threshold" else 1
         self.encoder = build_encoder(method, domain)
@@ -95,9 +96,9 @@ class SparlingModule(ExperimentModule):
         self._fresh = lambda: type(self)(method, domain, batch_size, seed)
 
     @classmethod
-    def from_config(cls, cfg: RunConfig, data: Any) -> SparlingModule:
+    def from_settings(cls, settings: SparlingSettings, data: Any, run: RunNumbers) -> SparlingModule:
         """Build the module of a run for the data module `data`, from which the domain is read."""
-        return cls(cfg.method, Domain.of(data), cfg.trainer.batch_size, cfg.seed)
+        return cls(settings, Domain.of(data), run.batch_size, run.seed)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Map inputs (N, in_channels, H, W) to motif maps (N, channels, cells high, cells wide), mostly zero."""

@@ -12,7 +12,7 @@ from sparseid.methods.sparling.schedule import DensitySchedule
 from sparseid.methods.sparling.sparse_layer import SparseLayer
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import SparlingConfig
+    from sparseid.methods.sparling.settings import SparlingSettings
 
 
 class Domain(NamedTuple):
@@ -50,12 +50,12 @@ class Domain(NamedTuple):
         return self.spatial[1] == 1
 
 
-def motif_channels(method: SparlingConfig, domain: Domain) -> int:
+def motif_channels(method: SparlingSettings, domain: Domain) -> int:
     """Return the channels of the motif map: as configured, or one per kind."""
     return method.encoder.channels or domain.kinds
 
 
-def build_encoder(method: SparlingConfig, domain: Domain, channels: int = 0) -> LocalEncoder:
+def build_encoder(method: SparlingSettings, domain: Domain, channels: int = 0) -> LocalEncoder:
     """Return the local encoder g, with as many channels as the motif map or as given."""
     sizes = method.encoder
     return LocalEncoder(
@@ -70,7 +70,7 @@ def build_encoder(method: SparlingConfig, domain: Domain, channels: int = 0) -> 
     )
 
 
-def build_sparse(method: SparlingConfig, domain: Domain) -> SparseLayer | PenalisedLayer:
+def build_sparse(method: SparlingSettings, domain: Domain) -> SparseLayer | PenalisedLayer:
     """Return the sparse layer at the density that training starts with, or that of a penalised baseline."""
     sparse, channels = method.sparse, motif_channels(method, domain)
     if sparse.kind != "threshold":
@@ -88,7 +88,7 @@ def build_sparse(method: SparlingConfig, domain: Domain) -> SparseLayer | Penali
     )
 
 
-def build_schedule(method: SparlingConfig) -> DensitySchedule:
+def build_schedule(method: SparlingSettings) -> DensitySchedule:
     """Return the schedule of the density.
 
     A penalised baseline has no densities to pass: it ends when its accuracy first exceeds the target, as published.
@@ -105,13 +105,13 @@ def build_schedule(method: SparlingConfig) -> DensitySchedule:
     )
 
 
-def densities(method: SparlingConfig) -> list[float]:
+def densities(method: SparlingSettings) -> list[float]:
     """Return the densities that a run passes, from the first to the last."""
     schedule = method.schedule
     return density_grid(schedule.start_density, schedule.min_density, schedule.cut_factor)
 
 
-def build_decoder(method: SparlingConfig, domain: Domain) -> SequenceDecoder:
+def build_decoder(method: SparlingSettings, domain: Domain) -> SequenceDecoder:
     """Return the global decoder h."""
     sizes, stride = method.decoder, method.encoder.stride
     return SequenceDecoder(

@@ -9,11 +9,11 @@ import torch
 from torch import nn
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import OptimizerConfig
+    from sparseid.methods.sparling.settings import OptimizerSettings
 
 
 def adam(
-    parameters: Iterator[nn.Parameter], config: OptimizerConfig, first_step: Callable[[], int] = lambda: 0
+    parameters: Iterator[nn.Parameter], config: OptimizerSettings, first_step: Callable[[], int] = lambda: 0
 ) -> dict[str, Any]:
     """Return Adam and its schedule in Lightning's form.
 
@@ -37,7 +37,7 @@ def adam(
     return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
 
-def clip(parameters: Iterator[nn.Parameter], config: OptimizerConfig) -> None:
+def clip(parameters: Iterator[nn.Parameter], config: OptimizerSettings) -> None:
     """Clip the norm of the gradient; a ``clip_norm`` of 0 does not."""
     if config.clip_norm > 0:
         nn.utils.clip_grad_norm_(parameters, config.clip_norm)

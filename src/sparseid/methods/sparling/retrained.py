@@ -15,8 +15,8 @@ from sparseid.methods.sparling.module import SparlingModule
 from sparseid.methods.sparling.networks import Domain, densities
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import SparlingConfig
     from sparseid.data.batch import MotifBatch
+    from sparseid.methods.sparling.settings import SparlingSettings
 
 
 class RetrainedModule(SparlingModule):
@@ -31,7 +31,7 @@ class RetrainedModule(SparlingModule):
         As of `SparlingModule`; ``method.retrained`` says at which density of that run.
     """
 
-    def __init__(self, method: SparlingConfig, domain: Domain, batch_size: int, seed: int = 0) -> None:
+    def __init__(self, method: SparlingSettings, domain: Domain, batch_size: int, seed: int = 0) -> None:
         never_cut = replace(method.schedule, target_fall_per_sample=0.0, restart_after=0)
         super().__init__(replace(method, schedule=never_cut), domain, batch_size, seed)
         self.sparse = nn.Identity()

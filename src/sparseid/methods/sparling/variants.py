@@ -9,7 +9,8 @@ from sparseid.methods.sparling.module import SparlingModule
 from sparseid.methods.sparling.retrained import RetrainedModule
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import RunConfig
+    from sparseid.methods.sparling.settings import SparlingSettings
+    from sparseid.settings import RunNumbers
 
 MODULES: dict[str, type[SparlingModule | DirectModule]] = {
     "sparling": SparlingModule,
@@ -18,6 +19,6 @@ MODULES: dict[str, type[SparlingModule | DirectModule]] = {
 }
 
 
-def from_config(cfg: RunConfig, data: Any) -> SparlingModule | DirectModule:
+def from_settings(settings: SparlingSettings, data: Any, run: RunNumbers) -> SparlingModule | DirectModule:
     """Build the module of a run for the data module `data`, from which the domain is read."""
-    return MODULES[cfg.method.training].from_config(cfg, data)
+    return MODULES[settings.training].from_settings(settings, data, run)

@@ -23,7 +23,7 @@ from sparseid.methods.sparse_vae.spike_and_slab import selector_penalty, slab_pr
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sparseid.config.sparse_vae import SparseVAEConfig
+    from sparseid.methods.sparse_vae.settings import SparseVAESettings
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class VAE(LatentModel):
 
     sigma_scale: Tensor
 
-    def __init__(self, method: SparseVAEConfig, given: Given, generators: Sequence[torch.Generator]) -> None:
+    def __init__(self, method: SparseVAESettings, given: Given, generators: Sequence[torch.Generator]) -> None:
         super().__init__()
         self.method, self.given = method, given
         sizes = method.latents, method.hidden, given.features
@@ -196,7 +196,7 @@ class SparseVAE(VAE):
     slab_share: Tensor
     decoder: MaskedDecoder
 
-    def __init__(self, method: SparseVAEConfig, given: Given, generators: Sequence[torch.Generator]) -> None:
+    def __init__(self, method: SparseVAESettings, given: Given, generators: Sequence[torch.Generator]) -> None:
         super().__init__(method, given, generators)
         drawn = torch.stack([torch.rand(method.latents, generator=generator) for generator in generators])
         self.register_buffer("slab_share", drawn)

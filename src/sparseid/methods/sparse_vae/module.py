@@ -24,9 +24,9 @@ from sparseid.stacking.members import sum_of_members
 from sparseid.streams import FIXED
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import RunConfig
-    from sparseid.config.sparse_vae import SparseVAEConfig
     from sparseid.data.feature_matrix import FeatureData
+    from sparseid.methods.sparse_vae.settings import SparseVAESettings
+    from sparseid.settings import RunNumbers
 
 MODELS: dict[str, Callable[..., LatentModel]] = {
     "sparse_vae": SparseVAE,
@@ -62,7 +62,7 @@ class SparseVAEModule(StackedModule["FeatureData"]):
         If the model has no likelihood for the data.
     """
 
-    def __init__(self, method: SparseVAEConfig, data: FeatureData, steps: int) -> None:
+    def __init__(self, method: SparseVAESettings, data: FeatureData, steps: int) -> None:
         super().__init__(data.seeds)
         if method.model in GAUSSIAN_ONLY and data.likelihood != "gaussian":
             text = f"{method.model} has no likelihood of counts: pick another method.model for these data"
@@ -74,9 +74,9 @@ class SparseVAEModule(StackedModule["FeatureData"]):
         self.noise = RestartNoise(data.seeds, method.restarts, data.batch_size, method.latents)
 
     @classmethod
-    def from_config(cls, cfg: RunConfig, data: Any) -> SparseVAEModule:
+    def from_settings(cls, settings: SparseVAESettings, data: Any, run: RunNumbers) -> SparseVAEModule:
         """Build the module of a run for its data module."""
-        return cls(cfg.method, data, cfg.trainer.max_samples // cfg.trainer.batch_size)
+        return cls(settings, data, run.steps)
 
     # training
 

@@ -15,7 +15,7 @@ from sparseid.methods.sparse_vae.model import Given, LatentModel, Terms
 from sparseid.methods.sparse_vae.networks import Noise
 
 if TYPE_CHECKING:
-    from sparseid.config.sparse_vae import SparseVAEConfig
+    from sparseid.methods.sparse_vae.settings import SparseVAESettings
 
 
 class Factorisation(LatentModel):
@@ -38,7 +38,7 @@ class Factorisation(LatentModel):
 
     components: Tensor
 
-    def __init__(self, method: SparseVAEConfig, given: Given, generators: Sequence[torch.Generator]) -> None:
+    def __init__(self, method: SparseVAESettings, given: Given, generators: Sequence[torch.Generator]) -> None:
         super().__init__()
         self.latents = method.latents
         self.register_buffer("components", torch.zeros(len(generators), method.latents, given.features))

@@ -15,7 +15,7 @@ from sparseid.methods.sparse_vae.networks import Noise, Posterior
 from sparseid.stacking.layers import StackedLinear
 
 if TYPE_CHECKING:
-    from sparseid.config.sparse_vae import SparseVAEConfig
+    from sparseid.methods.sparse_vae.settings import SparseVAESettings
 
 NARROW_STEPS = 1000
 """Steps at the beginning in which posteriors are narrow, at most a tenth of the training."""
@@ -53,7 +53,7 @@ class OIVAE(LatentModel):
     low: Tensor
     width: Tensor
 
-    def __init__(self, method: SparseVAEConfig, given: Given, generators: Sequence[torch.Generator]) -> None:
+    def __init__(self, method: SparseVAESettings, given: Given, generators: Sequence[torch.Generator]) -> None:
         super().__init__()
         self.method, self.given = method, given
         features, latents, units = given.features, method.latents, method.oi_vae.units

@@ -14,7 +14,7 @@ from sparseid.methods.sparse_vae.networks import Noise, Posterior
 from sparseid.stacking.layers import StackedLinear
 
 if TYPE_CHECKING:
-    from sparseid.config.sparse_vae import SparseVAEConfig
+    from sparseid.methods.sparse_vae.settings import SparseVAESettings
 
 PSEUDO_INPUTS = 10
 """Components of the prior (authors' code)."""
@@ -34,7 +34,7 @@ class VSC(VAE):
     Two variants: `authors`, the one of the Sparse VAE's authors, and `original`, that of Tonolini et al.'s code.
     """
 
-    def __init__(self, method: SparseVAEConfig, given: Given, generators: Sequence[torch.Generator]) -> None:
+    def __init__(self, method: SparseVAESettings, given: Given, generators: Sequence[torch.Generator]) -> None:
         super().__init__(method, given, generators)
         self.pseudo_inputs = StackedLinear(PSEUDO_INPUTS, given.features, generators, bias=False)
         self.pseudo_selector = StackedLinear(given.features, PSEUDO_INPUTS, generators)

@@ -25,8 +25,9 @@ from sparseid.stacking.best import BestState, EarlyStop
 from sparseid.stacking.members import generators, per_member, sum_of_members
 
 if TYPE_CHECKING:
-    from sparseid.config.schema import RunConfig, TBRConfig
     from sparseid.data.environments import EnvironmentData
+    from sparseid.methods.tbr.settings import TBRSettings
+    from sparseid.settings import RunNumbers
 
 
 class TBRModule(StackedModule["EnvironmentData"]):
@@ -42,7 +43,7 @@ class TBRModule(StackedModule["EnvironmentData"]):
 
     penalty_weight: Tensor
 
-    def __init__(self, method: TBRConfig, data: EnvironmentData) -> None:
+    def __init__(self, method: TBRSettings, data: EnvironmentData) -> None:
         super().__init__(data.seeds)
         self.method, self.tree = method, data.tree
         self.true_latents, self.unseen, self.domain = data.latents, data.unseen is not None, data.domain
@@ -62,9 +63,9 @@ class TBRModule(StackedModule["EnvironmentData"]):
         self.register_buffer("penalty_weight", per_member(method.penalty_weight, len(data.seeds)), persistent=False)
 
     @classmethod
-    def from_config(cls, cfg: RunConfig, data: Any) -> TBRModule:
+    def from_settings(cls, settings: TBRSettings, data: Any, run: RunNumbers) -> TBRModule:
         """Build the module of a run for its data module."""
-        return cls(cfg.method, data)
+        return cls(settings, data)
 
     # training
 

@@ -1,4 +1,4 @@
-"""What the Sparse VAE's data sets mean for a run: impossible settings, row keys, identity, absent files."""
+"""The Sparse VAE's data sets in a run: impossible settings, row keys, identity, absent files."""
 
 import subprocess
 import sys
@@ -6,11 +6,12 @@ import sys
 import pytest
 from omegaconf import OmegaConf
 
-from sparseid.config import data_sets
+from sparseid.config.components import settings_class
 from sparseid.config.identity import cell_keys, run_hash, run_name
-from sparseid.config.schema import GROUPS, RunConfig, TrainerConfig
+from sparseid.config.schema import RunConfig
 from sparseid.config.validate import absent, problems
 from sparseid.data.places import PROJECT
+from sparseid.settings import TrainerSettings, settings_errors
 
 NAMES = ("seven_features", "movielens", "peerread", "peerread_shift", "zeisel")
 PRIOR = {"prior.lambda0": 10.0, "prior.lambda1": 1.0}
@@ -25,11 +26,11 @@ def settings(group, name, **changes):
     stored = OmegaConf.load(PROJECT / "configs" / group / f"{name}.yaml")
     del stored["defaults"]
     changed = OmegaConf.from_dotlist([f"{key}={value}" for key, value in changes.items()])
-    return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(GROUPS[group][name]), stored, changed))
+    return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(settings_class(group, name)), stored, changed))
 
 
 def run(name, **changes):
-    trainer = TrainerConfig(max_samples=10000, batch_size=100)
+    trainer = TrainerSettings(max_samples=10000, batch_size=100)
     parts = {"experiment": "x", "scale": "smoke", "paper": "sparse_vae", "trainer": trainer}
     method = settings("method", "sparse_vae", **{"latents": 5, "hidden": 50, "lr": 0.01} | PRIOR)
     return RunConfig(method=method, data=settings("data", name, **changes), **parts)
@@ -65,7 +66,7 @@ def test_a_data_set_is_asked_what_it_cannot_be(name, changes, key):
     ],
 )
 def test_a_mistyped_choice_is_answered_with_the_nearest(name, changes, meant):
-    (problem,) = data_sets.faults(settings("data", name, **changes))
+    (problem,) = settings_errors(settings("data", name, **changes), "data.", None)
     assert problem[1].endswith(f"did you mean: {meant}")
 
 
@@ -128,11 +129,12 @@ def test_a_run_is_known_by_the_content_of_its_files(tmp_path):
 
 def test_checking_settings_imports_no_torch():
     script = (
-        "import sys; from sparseid.config import data_sets, schema\n"
-        "from sparseid.config.seven_features import SevenFeaturesConfig\n"
+        "import sys; from sparseid.config import schema\n"
+        "from sparseid.data.seven_features.settings import SevenFeaturesSettings\n"
         "from sparseid.data.movielens import settings\n"
+        "from sparseid.settings import settings_errors\n"
         "import sparseid.data.peerread_shift.settings, sparseid.data.zeisel.settings\n"
-        "assert not list(data_sets.faults(SevenFeaturesConfig(samples=100, noise_std=1)))\n"
+        "assert not list(settings_errors(SevenFeaturesSettings(samples=100, noise_std=1), 'data.', None))\n"
         "print(sorted({'torch', 'pandas', 'sklearn', 'scipy', 'requests'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)

@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sparseid.config.ddl import DDLConfig
 from sparseid.config.identity import cell_keys, recipe_hash, run_name
-from sparseid.config.mlp_mixture import MLPMixtureConfig
-from sparseid.config.schema import RunConfig, TrainerConfig
+from sparseid.config.schema import RunConfig
 from sparseid.config.validate import problems
+from sparseid.data.mlp_mixture.settings import MLPMixtureSettings
+from sparseid.data.seven_features.settings import SevenFeaturesSettings
+from sparseid.methods.ddl.settings import DDLSettings
+from sparseid.settings import TrainerSettings
 
-CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+CONFIGS = Path(__file__).resolve().parents[3] / "configs"
 
 
 def published(group, name):
@@ -24,9 +26,9 @@ def published(group, name):
 
 
 def run(**changes):
-    trainer = TrainerConfig(max_samples=2560, batch_size=256, precision=changes.pop("precision", "32"))
-    method = DDLConfig(**published("method", "ddl") | changes)
-    data = MLPMixtureConfig(**published("data", "mlp_mixture"))
+    trainer = TrainerSettings(max_samples=2560, batch_size=256, precision=changes.pop("precision", "32"))
+    method = DDLSettings(**published("method", "ddl") | changes)
+    data = MLPMixtureSettings(**published("data", "mlp_mixture"))
     return RunConfig("ddl/table4", "smoke", "ddl", seeds=[0, 1], method=method, data=data, trainer=trainer)
 
 
@@ -61,8 +63,7 @@ def test_what_cannot_work_is_refused_with_what_to_do(changes, key, text):
 
 
 def test_only_masked_mixtures_have_a_structure_to_compare_with():
-    other = dataclasses.replace(run(), data=TrainerConfig())
-    other.data.name = "seven_features"
+    other = dataclasses.replace(run(), data=SevenFeaturesSettings(samples=100, noise_std=1.0))
     assert "cannot be trained on seven_features" in problems(other)[0].text
 
 

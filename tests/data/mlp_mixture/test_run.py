@@ -1,4 +1,4 @@
-"""What the masked mixtures mean for a run: impossible settings, row keys, identity, absent files."""
+"""Masked mixtures in a run: impossible settings, row keys, identity, absent files."""
 
 import subprocess
 import sys
@@ -6,21 +6,23 @@ import sys
 import pytest
 from omegaconf import OmegaConf
 
+from sparseid.config.components import settings_class
 from sparseid.config.identity import cell_keys, run_hash
-from sparseid.config.schema import GROUPS, RunConfig, TrainerConfig
+from sparseid.config.schema import RunConfig
 from sparseid.config.validate import absent, problems
 from sparseid.data.places import PROJECT
+from sparseid.settings import TrainerSettings
 
 
 def settings(group, name, **changes):
     stored = OmegaConf.load(PROJECT / "configs" / group / f"{name}.yaml")
     del stored["defaults"]
-    return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(GROUPS[group][name]), stored, changes))
+    return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(settings_class(group, name)), stored, changes))
 
 
 def run(method=None, **changes):
     chosen = {"method": method or settings("method", "ddl"), "data": settings("data", "mlp_mixture", **changes)}
-    trainer = TrainerConfig(max_samples=10_000, batch_size=256)
+    trainer = TrainerSettings(max_samples=10_000, batch_size=256)
     return RunConfig(experiment="x", scale="smoke", paper="ddl", trainer=trainer, **chosen)
 
 
@@ -82,11 +84,11 @@ def test_a_mask_counts_by_its_content_and_is_asked_for_where_it_is_not(tmp_path)
 
 def test_checking_settings_imports_no_torch():
     script = (
-        "import sys; from sparseid.config import data_sets\n"
-        "from sparseid.config.mlp_mixture import MLPMixtureConfig\n"
+        "import sys; from sparseid.settings import settings_errors\n"
+        "from sparseid.data.mlp_mixture.settings import MLPMixtureSettings\n"
         "sizes = dict(latents=3, outputs_per_row=2, samples=100, test_samples=100, hidden=8, layers=2)\n"
-        "config = MLPMixtureConfig(**sizes, slope=0.2, gain=1.0, bias_std=0.3)\n"
-        "assert not list(data_sets.faults(config))\n"
+        "config = MLPMixtureSettings(**sizes, slope=0.2, gain=1.0, bias_std=0.3)\n"
+        "assert not list(settings_errors(config, 'data.', None))\n"
         "print(sorted({'torch', 'pandas', 'sklearn', 'scipy'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)

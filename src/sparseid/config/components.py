@@ -1,0 +1,71 @@
+"""The data sets and methods that there are: one settings class in ``settings.py`` of each component's folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+
+from sparseid.errors import InputError
+from sparseid.extensions import Extension, load, packages, parts
+from sparseid.settings import DataSettings, MethodSettings
+from sparseid.spelling import did_you_mean
+
+FOLDERS = {"method": "methods", "data": "data"}
+"""Group of the configuration -> folder of a package that its components lie in."""
+
+BASES: dict[str, type[DataSettings | MethodSettings]] = {"method": MethodSettings, "data": DataSettings}
+
+
+def component_names(group: str) -> list[str]:
+    """Return the components of ``method`` or ``data``, sorted; none of them is imported."""
+    return sorted(_modules(group, packages()))
+
+
+def settings_class(group: str, name: str) -> type[DataSettings | MethodSettings]:
+    """Return the settings class of a component.
+
+    Raises
+    ------
+    InputError
+        If there is no such component, or its ``settings.py`` cannot be used.
+    """
+    modules = _modules(group, packages())
+    if name not in modules:
+        hint = did_you_mean(name, modules)
+        listing = f"{group} can be: {', '.join(sorted(modules))}"
+        raise InputError("\n  ".join(filter(None, [f"{group}={name} does not exist", hint, listing])))
+    return _class(group, name, modules[name])
+
+
+def settings_classes(group: str) -> dict[str, type[DataSettings | MethodSettings]]:
+    """Return the settings class of every component of a group by its name."""
+    return {name: settings_class(group, name) for name in component_names(group)}
+
+
+@cache
+def _modules(group: str, extensions: tuple[Extension, ...]) -> Mapping[str, str]:
+    """Return the settings module of each component.
+
+    Raises
+    ------
+    InputError
+        If two packages bring a component of the same name.
+    """
+    return MappingProxyType(
+        {name: f"{package}.settings" for name, package in parts(FOLDERS[group], "settings.py").items()}
+    )
+
+
+@cache
+def _class(group: str, name: str, module: str) -> type[DataSettings | MethodSettings]:
+    base = BASES[group]
+    content = vars(load(module)).values()
+    classes = [value for value in content if isinstance(value, type) and value.__module__ == module]
+    own = [value for value in classes if issubclass(value, base) and hasattr(value, "loads")]
+    if len(own) != 1:
+        listed = ", ".join(value.__name__ for value in own) or "none"
+        raise InputError(f"{module} should define one subclass of {base.__name__} that says what it loads: {listed}")
+    if getattr(own[0], "name", None) != name:
+        raise InputError(f"{own[0].__name__} of {module} needs the field name: str = {name!r}, as its folder is called")
+    return own[0]

@@ -1,0 +1,87 @@
+"""Settings of tree-based regularization; numbers of the paper stand in ``configs/``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sparseid.settings import DataSettings, Keys, MethodSettings, Run, SettingsError, setting
+
+
+@dataclass
+class TBRSettings(MethodSettings):
+    """Tree-based regularization: along each arc of a tree of environments only few weights of the latents change."""
+
+    name: str = "tbr"
+    variant: str = setting(
+        "tbr, or baseline: one weight vector for all environments (the arc deltas are frozen at zero).",
+        default="tbr",
+        choices=("tbr", "baseline"),
+    )
+    estimator: str = setting(
+        "joint (the paper's); two_stage: fit without the penalty, then rotate the latents to the sparsest deltas; "
+        "warm_start: joint training from where two_stage ends after warm_up_samples.",
+        default="joint",
+        choices=("joint", "two_stage", "warm_start"),
+    )
+    warm_up_samples: int = setting("Training samples without the penalty before the rotation of warm_start.", default=0)
+    latents: int = setting("Learned latents.", at_least=1)
+    hidden: list[int] = setting("Units of the encoder's hidden layers.")
+    slope: float = setting("Slope of the leaky ReLU for negative inputs.", at_least=0)
+    root_weights_std: float = setting(
+        "Standard deviation of the initial root weights; the arc deltas begin at zero.", at_least=0
+    )
+    latent_norm: str = setting(
+        "Where the latents are scaled to unit spread, so that inflating them does not make the penalty cheaper: none "
+        "(nowhere); in_penalty (only there: a change of a weight is counted times its latent's standard deviation); "
+        "batchnorm (in the model, by batch norm, which also changes the fit without a penalty).",
+        default="none",
+        choices=("none", "in_penalty", "batchnorm"),
+    )
+    penalty: str = setting(
+        "l1 (gradient of the absolute value) or prox_l1 (a proximal step after each of Adam's: exact zeros).",
+        default="l1",
+        choices=("l1", "prox_l1"),
+    )
+    penalty_weight: float = setting(
+        "Lambda: weight of the sum of absolute deltas relative to the mean squared error of the batch.", at_least=0
+    )
+    lr: float = setting("Adam's learning rate, constant.", above=0)
+    test_weights: str = setting(
+        "Weights that are tested: last, or best, for each member those of its lowest validation error.",
+        default="last",
+        choices=("last", "best"),
+    )
+
+    loads = "sparseid.methods.tbr.module:TBRModule"
+    interfaces = ("environments",)
+
+    def errors(self, run: Run) -> Iterator[SettingsError]:
+        """Yield what makes the settings impossible, by themselves or with the batches."""
+        if min(self.hidden, default=1) < 1:
+            text = "method.hidden lists the units of each hidden layer, at least 1"
+            yield SettingsError(("method.hidden",), text)
+        if self.variant == "baseline" and self.estimator != "joint":
+            text = f"the baseline has no deltas to make sparse: method.estimator={self.estimator} needs "
+            yield SettingsError(("method.variant", "method.estimator"), f"{text}method.variant=tbr")
+        yield from self._warm_start(run)
+        if self.latent_norm != "none" and run.trainer.batch_size < 2:
+            text = "the scale of latents needs two samples or more: raise trainer.batch_size or write "
+            yield SettingsError(("trainer.batch_size", "method.latent_norm"), f"{text}method.latent_norm=none")
+
+    def _warm_start(self, run: Run) -> Iterator[SettingsError]:
+        if (self.estimator == "warm_start") != (self.warm_up_samples > 0) or self.warm_up_samples < 0:
+            text = "a warm start needs method.warm_up_samples above 0, the other estimators have none"
+            yield SettingsError(("method.warm_up_samples", "method.estimator"), text)
+        elif self.estimator == "warm_start":
+            if not run.trainer.batch_size <= self.warm_up_samples < run.trainer.max_samples:
+                text = "a warm start ends between the first batch and the last: correct method.warm_up_samples"
+                keys = ("method.warm_up_samples", "trainer.max_samples", "trainer.batch_size")
+                yield SettingsError(keys, text)
+            if self.latent_norm == "batchnorm":
+                text = "batch norm would undo the rotation of a warm start: write method.latent_norm=none or in_penalty"
+                yield SettingsError(("method.latent_norm", "method.estimator"), text)
+
+    def row_keys(self, data: DataSettings) -> Keys:
+        """Return the name of the variant; an estimator that is not the paper's is part of it."""
+        return {"method": self.variant if self.estimator == "joint" else f"{self.variant}_{self.estimator}"}
