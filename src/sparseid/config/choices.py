@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,11 +34,18 @@ def choices(group: str, configs: Path = CONFIGS) -> list[str]:
 
 def scales(experiment: str, configs: Path = CONFIGS) -> list[str]:
     """Return the scales an experiment has values for."""
-    folder, _, stem = f"experiment/at/{experiment}".rpartition("/")
+    folder, _, stem = f"experiment/at/{_values_of(experiment, configs)}".rpartition("/")
     found = {
         path.name.removeprefix(f"{stem}.").removesuffix(".yaml") for path in (configs / folder).glob(f"{stem}.*.yaml")
     }
     return [scale for scale in choices("scale", configs) if scale in found]
+
+
+def _values_of(experiment: str, configs: Path) -> str:
+    """Return the experiment whose values at each scale one takes: its own, or those that its defaults list picks."""
+    path = configs / "experiment" / f"{experiment}.yaml"
+    picked = re.search(r"override /experiment/at@_global_: (\S+)\.\$", path.read_text()) if path.is_file() else None
+    return picked[1] if picked else experiment
 
 
 def description(group: str, choice: str, configs: Path = CONFIGS) -> str:
