@@ -23,7 +23,7 @@ from sparseid.config.schema import DigitCircleConfig, SparlingConfig, TBRConfig,
 from sparseid.config.seven_features import SevenFeaturesConfig
 from sparseid.config.sparse_vae import SparseVAEConfig
 from sparseid.config.sweep import plan
-from sparseid.densities import density_grid
+from sparseid.methods.sparling.densities import density_grid
 from sparseid.papers.sparling.rows import BINS, DENSITIES_BINNED, KL_WEIGHTS, L1_WEIGHTS, STARTS
 
 PUBLISHED = yaml.safe_load((Path(sparseid.papers.sparling.__file__).parent / "published.yaml").read_text())

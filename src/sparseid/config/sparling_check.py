@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sparseid.config.problems import Problem, between, one_of
-from sparseid.densities import cuts_above
+from sparseid.methods.sparling.densities import cuts_above
 
 if TYPE_CHECKING:
     from sparseid.config.schema import RunConfig, SparlingConfig

@@ -36,6 +36,7 @@ from typing import Any
 
 import yaml
 
+from sparseid.errors import InputError
 from sparseid.measurements import Key
 from sparseid.papers.aggregation import Convention, convention
 from sparseid.papers.packages import paper_file
@@ -133,11 +134,12 @@ def load_targets(paper: str) -> PaperTargets:
     Raises
     ------
     InputError
-        If there is no such paper.
-    FileNotFoundError
-        If it has no ``targets.yaml``.
+        If there is no such paper, or it has no ``targets.yaml``.
     """
-    text = paper_file(paper, "targets.yaml").read_text(encoding="utf-8")
+    path = paper_file(paper, "targets.yaml")
+    if not path.is_file():
+        raise InputError(f"{path} does not exist: write the paper's title, statistics, artefacts, targets and claims")
+    text = path.read_text(encoding="utf-8")
     # The C parser is ten times faster; a platform without it still works.
     content = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     artefacts = content["artefacts"]
@@ -145,8 +147,8 @@ def load_targets(paper: str) -> PaperTargets:
         paper=content["paper"],
         title=content["title"],
         titles={artefact["id"]: artefact["title"] for artefact in artefacts},
-        targets=tuple(_target(single) for entry in content["targets"] for single in _single(entry)),
-        statements=tuple(_statement(entry) for entry in content["claims"]),
+        targets=tuple(_target(single) for entry in content.get("targets", ()) for single in _single(entry)),
+        statements=tuple(_statement(entry) for entry in content.get("claims", ())),
         convention=convention(content["statistics"]),
         exceptions={entry["id"]: convention(entry["statistics"]) for entry in artefacts if "statistics" in entry},
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sparseid.densities import ROUNDING
+from sparseid.methods.sparling.densities import ROUNDING
 
 
 @dataclass
