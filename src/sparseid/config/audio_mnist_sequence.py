@@ -14,8 +14,8 @@ class AudioMNISTSequenceConfig:
 
     name: str = "audio_mnist_sequence"
     source: str = "fsdd"
-    """audiomnist (the paper's 60 speakers, you place them), fsdd (six speakers: those of data.path, or 1,200 recordings
-    that the project holds) or synthetic (eight made voices)."""
+    """audiomnist (the paper's 60 speakers, you place them) or fsdd (six speakers: those of data.path, or 1,200
+    recordings that the project holds)."""
     path: str = ""
     """Folder of recordings; empty is data/AudioMNIST, or the project's for fsdd. A run is known by their content."""
     test_speakers: int = 0

@@ -13,8 +13,7 @@ class LatexOcrConfig:
 
     name: str = "latex_ocr"
     renderer: str = "builtin"
-    """builtin (TeX's rules and Computer Modern, drawn here), pdflatex (TeX itself, which has to be installed), or
-    mathtext (Matplotlib's layout, a check of builtin)."""
+    """builtin (TeX's rules and Computer Modern, drawn here) or pdflatex (TeX itself, which has to be installed)."""
     height: int = field(default=MISSING, metadata={"spatial": True})  # its size says how large the motif map is
     width: int = field(default=MISSING, metadata={"spatial": True})
     """Canvas, pixels; formulas lie in its middle and are cut off where they are larger."""

@@ -164,7 +164,6 @@ def test_a_classifier_learns_single_digits_of_the_training_speakers():
     ("changes", "key"),
     [
         ({"source": "radio"}, "data.source"),
-        ({"source": "synthetic", "path": "here"}, "data.path"),
         ({"seconds": 0.04}, "data.seconds"),
         ({"seconds": float("nan")}, "data.seconds"),
         ({"min_digits": 3}, "data.min_digits"),
@@ -276,7 +275,6 @@ def test_rows_name_the_papers_domain_its_split_and_what_is_not_its_data():
     keys = {"domain": "audiomnist", "method": "sparling_mt", "split": "test_speakers"}
     assert cell_keys(run(source="audiomnist")) == keys
     assert cell_keys(run()) == keys | {"source": "fsdd"}
-    assert cell_keys(run(source="synthetic")) == keys | {"source": "synthetic"}
 
 
 def test_a_run_counts_the_users_recordings_by_content(fsdd_folder, write_wav):

@@ -30,9 +30,6 @@ def faults(config: AudioMNISTSequenceConfig) -> Iterator[Fault]:
     """Yield what makes the settings impossible, whatever the recordings are."""
     if config.source not in sources.SOURCES:
         yield ("data.source",), f"data.source must be {' or '.join(sources.SOURCES)}"
-    if config.source == "synthetic" and config.path:
-        text = "synthetic speech reads no folder: leave data.path empty, or write data.source=audiomnist or fsdd"
-        yield ("data.path", "data.source"), text
     if not WINDOW < config.seconds * RATE < math.inf:
         yield ("data.seconds",), f"data.seconds must be above {WINDOW / RATE:.3g}, the window of a frame"
     if not 1 <= config.min_digits <= config.max_digits:
