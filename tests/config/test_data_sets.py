@@ -10,7 +10,7 @@ from sparseid.config import data_sets
 from sparseid.config.identity import cell_keys, run_hash, run_name
 from sparseid.config.schema import GROUPS, RunConfig, TrainerConfig
 from sparseid.config.validate import absent, problems
-from sparseid.data.places import PROJECT
+from sparseid.data.paths import PROJECT
 
 NAMES = ("seven_features", "movielens", "peerread", "peerread_shift", "zeisel")
 PRIOR = {"prior.lambda0": 10.0, "prior.lambda1": 1.0}

@@ -9,7 +9,7 @@ from omegaconf import OmegaConf
 from sparseid.config.identity import cell_keys, run_hash
 from sparseid.config.schema import GROUPS, RunConfig, TrainerConfig
 from sparseid.config.validate import absent, problems
-from sparseid.data.places import PROJECT
+from sparseid.data.paths import PROJECT
 
 
 def settings(group, name, **changes):

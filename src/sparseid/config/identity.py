@@ -242,7 +242,7 @@ def _placed_files(data: Any) -> dict[str, str]:
     files = data_sets.placed_files(data)
     if not files:
         return {}
-    from sparseid.data.places import digest
+    from sparseid.data.cache import digest
 
     return {name: digest(path) for name, path in files.items()}
 

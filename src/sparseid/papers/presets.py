@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from sparseid.config.choices import CONFIGS, choices
 from sparseid.config.gtex import GtexConfig
+from sparseid.data.cache import digest
 from sparseid.data.gtex.sources import placed_files
-from sparseid.data.places import data_folder, digest
+from sparseid.data.paths import data_folder
 from sparseid.files import write_text
 from sparseid.papers.fingerprint import fingerprint, of_code, of_files
 

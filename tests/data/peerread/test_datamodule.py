@@ -3,12 +3,12 @@ import dataclasses
 import pytest
 import torch
 
+from sparseid.data.cache import digest
 from sparseid.data.folds import fold_numbers
 from sparseid.data.peerread import corpus
 from sparseid.data.peerread.counts import counted
 from sparseid.data.peerread.datamodule import PeerreadData, corpus_note
 from sparseid.data.peerread.settings import absent_files, faults, placed_files
-from sparseid.data.places import digest
 
 
 def ready(config, seeds=(0, 1)):

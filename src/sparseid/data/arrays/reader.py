@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparseid.data.kept import DAMAGED
+from sparseid.data.cache import DAMAGED
 from sparseid.data.time_series import Fault, length_faults, series_faults, split_sizes
 from sparseid.errors import InputError
 

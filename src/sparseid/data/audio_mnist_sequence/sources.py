@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from sparseid.data.audio_mnist_sequence.recordings import Recordings
 from sparseid.data.audio_mnist_sequence.voices import with_voices
 from sparseid.data.audio_mnist_sequence.wav_folders import AUDIOMNIST, FSDD, KEYS, Layout, read_folder, wav_files
-from sparseid.data.kept import made_arrays
-from sparseid.data.places import data_folder, samples_folder
+from sparseid.data.cache import cached_npz
+from sparseid.data.paths import data_folder, samples_folder
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _gathered(place: Path, layout: Layout, target: Path) -> Path:
     state = [layout.title, *((str(path), s.st_size, s.st_mtime_ns) for path, s in zip(files, states, strict=True))]
     key = hashlib.sha256(repr(state).encode()).hexdigest()[:16]
     path = target / "cache" / "audio_mnist_sequence" / f"recordings-{key}.npz"
-    made_arrays(path, lambda file: read_folder(place, layout).save(file))
+    cached_npz(path, lambda file: read_folder(place, layout).save(file))
     return path
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from sparseid.data.cache import digest
 from sparseid.data.environments import EnvironmentData, EnvironmentSplit
 from sparseid.data.gtex.phenotypes import draw_phenotype, unseen_weights
 from sparseid.data.gtex.prepare import Prepared, prepared, regulators_of
 from sparseid.data.gtex.sources import SOURCES, placed_files
-from sparseid.data.places import digest
 from sparseid.data.trees import without_environment
 from sparseid.errors import InputError
 from sparseid.streams import FIXED, Streams

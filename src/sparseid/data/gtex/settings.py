@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sparseid.data.cache import digest
 from sparseid.data.gtex.sources import SOURCES, atlas_path, atlas_table_path, placed_files
-from sparseid.data.places import digest, unusable
+from sparseid.data.paths import unusable
 from sparseid.errors import InputError
 from sparseid.spelling import unlisted
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sparseid.data.places import data_folder, made_once, samples_folder, unusable
+from sparseid.data.cache import cached_file
+from sparseid.data.paths import data_folder, samples_folder, unusable
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def stand_in_path() -> Path:
 
         write_stand_in(path)
 
-    return made_once(data_folder() / "cache" / "gtex" / f"{STAND_IN}-v{STAND_IN_VERSION}.h5ad", make)
+    return cached_file(data_folder() / "cache" / "gtex" / f"{STAND_IN}-v{STAND_IN_VERSION}.h5ad", make)
 
 
 def stand_in_table() -> Path:
@@ -156,7 +157,7 @@ def stand_in_table() -> Path:
 
         write_tf_targets(path)
 
-    return made_once(data_folder() / "cache" / "gtex" / f"{STAND_IN}-v{STAND_IN_VERSION}-tf_targets.tsv", make)
+    return cached_file(data_folder() / "cache" / "gtex" / f"{STAND_IN}-v{STAND_IN_VERSION}-tf_targets.tsv", make)
 
 
 def _pbmc68k(_: str) -> Path:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from sparseid.data.cache import digest
 from sparseid.data.feature_matrix import FeatureData, Matrices
 from sparseid.data.folds import split
 from sparseid.data.movielens.prepare import prepared
 from sparseid.data.movielens.sources import MADE, PAPERS, placed_files
-from sparseid.data.places import digest
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:

@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from sparseid.data.cache import cached_arrays, digest
 from sparseid.data.folds import SPLIT_SEED
-from sparseid.data.kept import kept_arrays
 from sparseid.data.movielens.made import made_ratings
 from sparseid.data.movielens.reader import read_ratings, read_titles
 from sparseid.data.movielens.sources import KEYS, MADE, RELEASES, find
-from sparseid.data.places import digest
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def prepared(config: MovielensConfig) -> Positives:
         return Positives(matrix, np.array(titles), np.array([genres[movie] for movie in movies]))
     files = find(config)
     chosen = {name: getattr(config, name) for name in ("source", "min_rating", "min_positives", "movies", "users")}
-    kept = kept_arrays("movielens", [VERSION, chosen, *map(digest, files)], lambda: _from_files(config))
+    kept = cached_arrays("movielens", [VERSION, chosen, *map(digest, files)], lambda: _from_files(config))
     matrix = np.unpackbits(kept["bits"], axis=1, count=len(kept["titles"]))
     return Positives(matrix, kept["titles"], kept["genres"], str(kept["remark"]))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparseid.data.download import download, unpack
-from sparseid.data.places import data_folder, unusable
+from sparseid.data.paths import data_folder, unusable
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:

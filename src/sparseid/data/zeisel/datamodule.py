@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from sparseid.data.cache import digest
 from sparseid.data.feature_matrix import FeatureData, Matrices
-from sparseid.data.places import digest
 from sparseid.data.zeisel.gene_sets import place_of_sets, read_gene_sets
 from sparseid.data.zeisel.prepare import prepared
 from sparseid.data.zeisel.reader import ORIGINAL

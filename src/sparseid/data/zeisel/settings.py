@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sparseid.data.places import unusable
+from sparseid.data.paths import unusable
 from sparseid.data.zeisel.gene_sets import place_of_sets, read_gene_sets
 from sparseid.data.zeisel.reader import ORIGINAL, SAMPLE, place_of
 from sparseid.errors import InputError
