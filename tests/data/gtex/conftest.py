@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from sparseid.config.gtex import GtexConfig, HeldOutConfig, MagicConfig
-from sparseid.data.gtex.sources import HOUSEKEEPING
+from sparseid.data.gtex.genes import HOUSEKEEPING
 
 FACTORS = [f"TF{number}" for number in range(6)]
 GENES = [*HOUSEKEEPING, *FACTORS]

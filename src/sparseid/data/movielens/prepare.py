@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from sparseid.data.cache import cached_arrays, digest
 from sparseid.data.folds import SPLIT_SEED
-from sparseid.data.movielens.made import made_ratings
 from sparseid.data.movielens.reader import read_ratings, read_titles
 from sparseid.data.movielens.sources import KEYS, MADE, RELEASES, find
+from sparseid.data.movielens.synthetic import draw_ratings
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def prepared(config: MovielensConfig) -> Positives:
         If a file is not there or cannot be used, or nobody or too few films are left.
     """
     if config.source == MADE:
-        ratings, genres = made_ratings(config.made)
+        ratings, genres = draw_ratings(config.made)
         matrix, movies = positives(ratings, config)
         titles = [f"Film {movie} ({genres[movie]})" for movie in movies]
         return Positives(matrix, np.array(titles), np.array([genres[movie] for movie in movies]))
