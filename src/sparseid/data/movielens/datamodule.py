@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from sparseid.data.cache import digest
 from sparseid.data.feature_matrix import FeatureData, Matrices
 from sparseid.data.folds import split
 from sparseid.data.movielens.prepare import prepared
@@ -50,8 +49,7 @@ class MovielensData(FeatureData):
         super().__init__(seeds, batch_size, len(self._split[1]))
         self.features = made.matrix.shape[1]
         self.note = _note(config.source)
-        self.files = {str(path): digest(path) for path in placed_files(config).values()}
-        self.remarks = [f"read {path} (SHA-256 {content[:16]})" for path, content in self.files.items()]
+        self.record_files(placed_files(config).values())
         self.remarks += [made.remark] if made.remark else []
         self.remarks.append(f"{len(made.matrix)} users, {self.features} films, {made.matrix.sum()} positive ratings")
 
