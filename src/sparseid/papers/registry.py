@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from sparseid.errors import InputError
@@ -20,6 +19,7 @@ from sparseid.papers.sparse_vae import panels as sparse_vae_panels
 from sparseid.papers.targets import load_targets
 from sparseid.papers.tbr import artefacts as tbr
 from sparseid.papers.tbr import figures as tbr_figures
+from sparseid.spelling import nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,7 +58,7 @@ def artefact(name: str) -> Artefact:
     """
     if name in ARTEFACTS:
         return ARTEFACTS[name]
-    near = get_close_matches(name, ARTEFACTS, n=1)
+    near = nearest(name, ARTEFACTS, 1)
     hint = f" Did you mean {near[0]}?" if near else ""
     raise InputError(f"There is no artefact {name!r}.{hint} Known: {', '.join(ARTEFACTS)}.")
 
