@@ -1,4 +1,4 @@
-"""What a method hands to the run: which checkpoints to test, and what the tests measured."""
+"""Evaluations that a method asks for (checkpoints to test) and the measurements that it returns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 Key = str | int | float
-"""A value of a row's key: the names and numbers by which a paper's tables and figures address a cell."""
+"""A value of a row's key: the names and numbers by which a paper's tables and figures address an entry."""
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,11 @@ class Measurement:
     unit
         Unit of the paper's targets, for example ``"%"``; empty for a pure number.
     n
-        Items behind the value.
+        Number of items behind the value.
     keys
-        Keys of the row beyond those of the run and of the evaluation.
+        Keys of the row in addition to those of the run and of the evaluation.
     seed
-        Of the member of a stack that was measured; None for the run's own.
+        Seed of the member of a stack; None for the seed of the run.
     """
 
     metric: str
@@ -44,11 +44,11 @@ class Evaluation:
     Parameters
     ----------
     keys
-        Row keys that tell this evaluation from the others of the run (Sparling: ``{"steps_above": 2}``).
+        Row keys that distinguish this evaluation from the others of the run (Sparling: ``{"steps_above": 2}``).
     checkpoint
-        File whose ``state_dict`` is tested; it must load with ``torch.load(weights_only=True)`` and fit strictly.
+        File with the ``state_dict`` to test; it must load with ``torch.load(weights_only=True)`` and fit strictly.
     items
-        Test items to use.
+        Number of test items.
     """
 
     keys: dict[str, Key]

@@ -1,4 +1,4 @@
-"""Work through a stack in parts that stay in the cache."""
+"""Parts of a stack that fit the cache."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import torch
 
 FLOATS = {"cpu": 2**18, "cuda": 2**27}
-"""Size of the largest intermediate of a part: on a CPU what its cache keeps, on a GPU what its memory easily holds."""
+"""Maximum size of the largest intermediate tensor of a part: fits a CPU's cache, or easily a GPU's memory."""
 
 
 def parts(members: int, batch: int, floats: int, device: torch.device) -> Iterator[tuple[slice, slice]]:
@@ -16,11 +16,11 @@ def parts(members: int, batch: int, floats: int, device: torch.device) -> Iterat
     Parameters
     ----------
     members, batch
-        Members of the stack, and rows of each.
+        Number of members of the stack, and of rows of each.
     floats
-        Size of the largest intermediate, per member and row.
+        Size of the largest intermediate tensor, per member and row.
     device
-        Where the work is done.
+        Device of the computation.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def parts(members: int, batch: int, floats: int, device: torch.device) -> Iterat
     [(0, 1, 0, 4), (0, 1, 4, 5), (1, 2, 0, 4), (1, 2, 4, 5)]
     """
     rows = max(FLOATS.get(device.type, FLOATS["cuda"]) // floats, 1)
-    together = max(rows // batch, 1)  # members whose whole batches fit
+    together = max(rows // batch, 1)  # number of members whose whole batches fit
     for first in range(0, members, together):
         for start in range(0, batch, rows):
             yield slice(first, min(first + together, members)), slice(start, min(start + rows, batch))
