@@ -1,4 +1,4 @@
-"""Tests of naming single motifs: what a data set says about them."""
+"""Tests of the classification of single motifs, as a data set describes them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class SingleMotifTest(NamedTuple):
     Attributes
     ----------
     keys
-        Row keys that tell it from the others of the data set.
+        Row keys that distinguish it from the other tests of the data set.
     set_name
-        The set of single motifs, for the data module's ``single_motif_set``.
+        Name of the set of single motifs, for the data module's ``single_motif_set``.
     without
-        Motif kinds that are left out, with the channels that stand for them.
+        Motif kinds to exclude, with the channels assigned to them.
     """
 
     keys: dict[str, Key]

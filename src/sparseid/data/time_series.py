@@ -1,4 +1,4 @@
-"""What settings of any time series for contrastive learning mean, and what they cannot be."""
+"""Settings of any time series for contrastive learning: split sizes and validation rules."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Fault = tuple[tuple[str, ...], str]
 """Dotted keys that clash, and why, with what to do."""
 
 FEWEST_HELD_OUT = 2
-"""Samples of which a share of explained variance can be made."""
+"""Minimum number of samples for a fraction of explained variance."""
 
 
 class Factors(NamedTuple):
-    """Which latents belong to which factor of z = [z1, z2]."""
+    """Latents of each factor of z = [z1, z2]."""
 
     z1: slice
     z2: slice
 
 
 def split_sizes(samples: int, held_out: float) -> tuple[int, int]:
-    """Return how many samples at the beginning train, and how many at the end are held out.
+    """Return the number of training samples, at the beginning, and of held-out samples, at the end.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def split_sizes(samples: int, held_out: float) -> tuple[int, int]:
 
 
 def series_faults(held_out: float, attribution_samples: int, sampling: SamplingConfig) -> Iterator[Fault]:
-    """Yield what makes the settings of any time series impossible, however long it is."""
+    """Yield the errors in the settings of any time series, whatever its length."""
     if not 0 < held_out < 1:
         yield ("data.held_out",), "data.held_out must be strictly between 0 and 1"
     if attribution_samples < 1:
@@ -49,7 +49,7 @@ def series_faults(held_out: float, attribution_samples: int, sampling: SamplingC
 def length_faults(
     samples: int, held_out: float, sampling: SamplingConfig, batch_size: int, source: str
 ) -> Iterator[Fault]:
-    """Yield for what a time series is too short; `source` is the key by which its length was chosen."""
+    """Yield the errors of a time series that is too short; `source` is the key that sets its length."""
     train, last = split_sizes(samples, held_out)
     if train < batch_size:
         text = f"a seed has {train} training samples, less than one batch: lower trainer.batch_size"

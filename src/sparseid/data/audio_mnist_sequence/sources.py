@@ -1,4 +1,4 @@
-"""Where recordings come from: the user's folders, the sample that the project holds, or a synthesiser."""
+"""Sources of recordings: user-provided folders, the project's sample, or a synthesiser."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOURCES = ("audiomnist", "fsdd", "synthetic")
 LAYOUTS = {"audiomnist": AUDIOMNIST, "fsdd": FSDD}
 SAMPLE_FILE = "fsdd_1200.npz"
 TEST_SPEAKERS = {"audiomnist": 9, "fsdd": 2, "synthetic": 2}
-"""Speakers that only tests are spoken by; AudioMNIST: 52 to 60 of the authors' order."""
+"""Number of speakers reserved for tests; AudioMNIST: 52 to 60 in the authors' order."""
 
 HOW_TO_GET = """\
   git clone https://github.com/soerenab/AudioMNIST (993 MB), and write data.path=/path/to/AudioMNIST, or place or link
@@ -35,13 +35,13 @@ def recordings(config: AudioMNISTSequenceConfig) -> Recordings:
     Raises
     ------
     InputError
-        If a folder is not there, or a file of it cannot be used.
+        If a folder is missing, or one of its files cannot be used.
     """
     return _held(_file(config))
 
 
 def voiced(config: AudioMNISTSequenceConfig) -> Recordings:
-    """Return the recordings as clips are made of them: at one loudness and in further voices where these are asked for.
+    """Return the recordings for clips: with normalised loudness and additional voices if the settings ask for them.
 
     Raises
     ------
@@ -52,12 +52,12 @@ def voiced(config: AudioMNISTSequenceConfig) -> Recordings:
 
 
 def n_test_speakers(config: AudioMNISTSequenceConfig) -> int:
-    """Return how many of the last speakers are kept for tests."""
+    """Return the number of (last) speakers reserved for tests."""
     return config.test_speakers or TEST_SPEAKERS[config.source]
 
 
 def placed_files(config: AudioMNISTSequenceConfig) -> dict[str, Path]:
-    """Return the file with all recordings of the user's folder; none where there are none that can be read."""
+    """Return the file with all recordings of the user's folder; empty if they cannot be read."""
     try:
         file = gathered_file(config)
     except InputError:
@@ -66,7 +66,7 @@ def placed_files(config: AudioMNISTSequenceConfig) -> dict[str, Path]:
 
 
 def gathered_file(config: AudioMNISTSequenceConfig) -> Path | None:
-    """Return the file with all recordings of the user's folder, made on first use; None if none is asked for.
+    """Return the file with all recordings of the user's folder, created on first use; None if the source has none.
 
     Raises
     ------
@@ -85,9 +85,9 @@ def gathered_file(config: AudioMNISTSequenceConfig) -> Path | None:
 
 @cache
 def _gathered(place: Path, layout: Layout, target: Path) -> Path:
-    """Gather the recordings anew where any file has changed; `target` is the folder of data, which may be moved.
+    """Gather the recordings again if any file has changed; `target` is the data folder, which may be moved.
 
-    What was gathered before is read, so that it is made anew where it is damaged: a run is known by its content.
+    A gathered file is read, so that a damaged one is recreated: its content identifies a run.
     """
     files = [path for path, *_ in wav_files(place, layout)]
     try:
@@ -102,7 +102,7 @@ def _gathered(place: Path, layout: Layout, target: Path) -> Path:
 
 
 def _file(config: AudioMNISTSequenceConfig) -> Path | None:
-    """Return the file that holds a source's recordings; None for those that are synthesised."""
+    """Return the file with a source's recordings; None for the synthesiser."""
     return None if config.source == "synthetic" else gathered_file(config) or samples_folder() / SAMPLE_FILE
 
 

@@ -1,8 +1,8 @@
-"""Spoken digits made by formant synthesis: no recordings needed, nobody's voice.
+"""Spoken digits by formant synthesis, without recordings.
 
 A digit is a chain of phonemes. Voiced ones are harmonics of the voice's pitch, weighted by resonances at the phoneme's
-three formants; hisses are noise weighted by a resonance of its own. Vowels have the mean formants of men of Peterson
-and Barney (1952); a speaker scales all formants, as a longer or shorter vocal tract does.
+three formants; hisses are noise weighted by a resonance. Vowels have the mean formants of men in Peterson and Barney
+(1952); a speaker scales all formants, like a longer or shorter vocal tract.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from sparseid.streams import FIXED
 
 SPEAKERS, TAKES = 8, 5
 BANDWIDTHS = np.array([80.0, 110.0, 160.0])
-"""Of the formants, Hz."""
+"""Bandwidths of the formants, in Hz."""
 STRENGTHS = np.array([1.0, 0.6, 0.3])
-"""Of the formants, relative to the first."""
+"""Amplitudes of the formants, relative to the first."""
 HISS_BANDWIDTH = 700.0
-"""Of the resonance of a hiss, Hz."""
+"""Bandwidth of the resonance of a hiss, in Hz."""
 TRANSITION = 0.03
-"""Time in which one phoneme becomes the next, seconds."""
+"""Time of the transition from one phoneme to the next, in seconds."""
 
 
 class Phoneme(NamedTuple):
@@ -82,7 +82,7 @@ class Voice(NamedTuple):
 
 
 def synthesised() -> Recordings:
-    """Return recordings of eight made voices, five takes of each digit, always the same ones."""
+    """Return the recordings, always the same: eight synthetic voices, five takes of each digit."""
     recordings = []
     for speaker in range(SPEAKERS):
         voice = draw_voice(FIXED.numpy("audio_mnist_sequence/voice", speaker))
@@ -130,7 +130,7 @@ def spoken(digit: int, voice: Voice, rng: np.random.Generator) -> NDArray[np.int
 
 
 def _smooth(track: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Let each phoneme pass into the next: a moving average over time."""
+    """Smooth the transitions between phonemes by a moving average over time."""
     width = int(TRANSITION * RATE)
     padded = np.concatenate([np.repeat(track[:1], width // 2, 0), track, np.repeat(track[-1:], width - width // 2, 0)])
     total = np.concatenate([np.zeros((1, track.shape[1])), padded.cumsum(axis=0)])
@@ -140,7 +140,7 @@ def _smooth(track: NDArray[np.float64]) -> NDArray[np.float64]:
 def _resonance(
     frequency: NDArray[np.float64], centre: NDArray[np.float64], bandwidth: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return how much of each frequency passes a resonance: 1 at its centre, half of it a bandwidth away."""
+    """Return the gain of a resonance at each frequency: 1 at its centre, half of that a bandwidth away."""
     return 1 / (1 + ((frequency - centre) / bandwidth) ** 2)
 
 

@@ -1,6 +1,6 @@
-"""From a file of cells to what every run on it shares: smoothed expression of the genes in question, types, tree.
+"""Preparation of a file of cells for all runs on it: smoothed expression of the genes used, types, tree.
 
-The steps are those of TBR, section 4.1, in its order: smooth over all cells, choose types, cap their cells, cluster.
+The steps are those of TBR, section 4.1, in this order: smooth over all cells, choose types, cap their cells, cluster.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from sparseid.data.gtex.tf_targets import Regulators
 
 VERSION = 2
-"""Raised when the steps change: what was prepared before is then made again."""
+"""Incremented when the steps change; cached preparations are then recreated."""
 
 KEYS = ("data.tf_targets", "data.tf_layout")
 
 READ_AT_ONCE = 2**28
-"""Bytes: a file up to this size is read whole before anything is launched, a larger one by the first run."""
+"""Bytes: a file up to this size is read completely before the launch, a larger one by the first run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +51,11 @@ class Prepared:
     genes
         Names of its columns: candidates for latents first.
     types
-        (types,) names; a type's number is that of its environment.
+        Names of the types, (types,); a type has the number of its environment.
     codes
-        (cells,) int64 the type of each cell.
+        Type of each cell, (cells,) int64.
     population
-        (types,) cells of each type before the cap.
+        Number of cells of each type before the cap, (types,).
     merges, correlation
         As in :class:`sparseid.data.gtex.dendrogram.Dendrogram`.
     """
@@ -70,21 +70,21 @@ class Prepared:
 
     @property
     def dendrogram(self) -> Dendrogram:
-        """The clustering of the types."""
+        """Clustering of the types."""
         from sparseid.data.gtex.dendrogram import Dendrogram
 
         return Dendrogram(self.merges, self.correlation)
 
 
 def prepared(config: GtexConfig) -> Prepared:
-    """Return the prepared cells of a configuration, from the cache in the data folder where they are there.
+    """Return the prepared cells of a configuration, cached in the data folder.
 
-    A file that was refused once is refused again without being read: the verdict is kept where the cells would be.
+    A file that was refused is refused again without being read: the error is cached in place of the cells.
 
     Raises
     ------
     InputError
-        If the file or a setting cannot be used: see :mod:`sparseid.data.gtex.reader`.
+        If the file or a setting cannot be used, see :mod:`sparseid.data.gtex.reader`.
     """
     from sparseid.data.gtex.reader import UnreadableError
 
@@ -97,7 +97,7 @@ def prepared(config: GtexConfig) -> Prepared:
         _refuse_again(cache)
         try:
             made = prepare(path, source, config, table)
-        except UnreadableError:  # may be readable the next time
+        except UnreadableError:  # may be readable next time
             raise
         except InputError as error:
             write_json(_verdict(cache), {"message": str(error), "keys": error.keys})
@@ -111,13 +111,13 @@ def prepared(config: GtexConfig) -> Prepared:
 
 
 def check_header(config: GtexConfig) -> None:
-    """Refuse what columns, genes and table show, and what an earlier reading has refused; of small files values, too.
+    """Check columns, genes and table before the launch, and the values of small files; repeat an earlier refusal.
 
     Raises
     ------
     InputError
-        As :func:`prepared`. The values (NaN, counts in the place of logarithms) of a file of more than `READ_AT_ONCE`
-        bytes are read by the first run only.
+        As :func:`prepared`. The values (NaN, counts instead of logarithms) of a file of more than `READ_AT_ONCE` bytes
+        are checked by the first run only.
     """
     from sparseid.data.gtex.reader import column, gene_columns, read_header, select_types
 
@@ -138,12 +138,12 @@ def check_header(config: GtexConfig) -> None:
 
 
 def prepare(path: Path, source: Source, config: GtexConfig, table: Regulators | None) -> Prepared:
-    """Read and prepare the cells of a file; arguments and errors as :func:`prepared`."""
+    """Read and prepare the cells of a file; arguments and errors are those of :func:`prepared`."""
     from sparseid.data.gtex.reader import NO_TYPE, gene_columns
 
     cells = _read(path, source, config)
     latents = list(config.z_genes or source.latents)
-    expressed = np.diff(cells.expression.tocsc().indptr) > 0  # a gene that no cell has tells nothing
+    expressed = np.diff(cells.expression.tocsc().indptr) > 0  # genes that no cell expresses carry no information
     columns = gene_columns(cells.genes, latents, path, "data.z_genes")
     if silent := [gene for gene, column in zip(latents, columns, strict=True) if not expressed[column]]:
         raise InputError(f"no cell of {path} expresses {', '.join(silent)}: choose other genes", ("data.z_genes",))
@@ -165,7 +165,7 @@ def prepare(path: Path, source: Source, config: GtexConfig, table: Regulators | 
 
 
 def regulators_of(config: GtexConfig) -> Regulators | None:
-    """Return the table of transcription factors; None where the source's own inputs are used."""
+    """Return the table of transcription factors; None if the source has its own inputs."""
     from sparseid.data.gtex.tf_targets import read_tf_targets
 
     if config.source == "atlas":
@@ -176,7 +176,7 @@ def regulators_of(config: GtexConfig) -> Regulators | None:
 
 
 def cap(codes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return the cells that are kept, ascending: all of small types, a fixed random choice of large ones."""
+    """Return the cells up to the cap, ascending: all of small types, a fixed random choice of large ones."""
     kept = []
     for number in range(codes.max() + 1):
         cells = np.flatnonzero(codes == number)
@@ -185,7 +185,7 @@ def cap(codes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
 
 
 def _read(path: Path, source: Source, config: GtexConfig) -> Cells:
-    """Return the cells of a file, with the source's settings where the configuration has none."""
+    """Return the cells of a file, with the source's settings as defaults."""
     from sparseid.data.gtex.reader import read_cells
 
     groupby, counts = config.groupby or source.groupby, source.counts or config.counts
@@ -193,14 +193,14 @@ def _read(path: Path, source: Source, config: GtexConfig) -> Cells:
 
 
 def _inputs(expressed: set[str], latents: list[str], source: Source, table: Regulators | None) -> list[str]:
-    """Return the genes that can be inputs: expressed factors of the candidates, the candidates themselves not."""
+    """Return the genes that can be inputs: expressed factors of the candidates, without the candidates."""
     if table is None:
         return [gene for gene in source.inputs if gene not in latents]
     if unknown := [gene for gene in latents if expressed.isdisjoint(table.get(gene, ()))]:
         text = (
             f"the table of transcription factors has no regulator, among the genes expressed, of {', '.join(unknown)}"
         )
-        raise InputError(f"{text}: leave them out with data.z_genes=[...]", (*KEYS, "data.z_genes"))
+        raise InputError(f"{text}: exclude them with data.z_genes=[...]", (*KEYS, "data.z_genes"))
     factors = {factor for gene in latents for factor in table[gene]}
     return sorted(factors & expressed - set(latents))
 
@@ -221,12 +221,12 @@ def _tree(cells: Cells, clustered: NDArray[np.int64]) -> Dendrogram:
     try:
         return dendrogram(points[clustered], cells.codes[clustered])
     except ValueError as error:
-        text = f"no tree can be made of the types {', '.join(cells.types)}: {error}. Mend or delete obsm['X_pca']"
+        text = f"the types {', '.join(cells.types)} have no tree: {error}. Correct or delete obsm['X_pca']"
         raise InputError(text, ("data.path",)) from error
 
 
 def _cache(path: Path, config: GtexConfig, table: Regulators | None) -> Path:
-    """Return where prepared cells are kept; the name holds what they depend on, of the file its content."""
+    """Return the cache file of prepared cells; its name depends on the settings and the content of the source file."""
     names = ("source", "groupby", "include_regex", "exclude", "counts", "cap", "z_genes", "dendrogram")
     settings = [getattr(config, name) for name in names]
     parts = [VERSION, digest(path), settings, dataclasses.asdict(config.magic)]
@@ -248,7 +248,7 @@ def _refuse_again(cache: Path) -> None:
 def _compare_with_paper(cells: Prepared, source: Source) -> None:
     if difference := source.difference(len(cells.types), len(cells.codes)):
         warnings.warn(
-            f"{difference}: another column or filter may be meant (data.groupby, data.include_regex, data.exclude). "
+            f"{difference}: check the column and the filter (data.groupby, data.include_regex, data.exclude). "
             f"Cells of each type: {', '.join(f'{t} {n}' for t, n in zip(cells.types, cells.population, strict=True))}",
             stacklevel=3,
         )

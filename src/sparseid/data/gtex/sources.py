@@ -1,4 +1,4 @@
-"""Where cells come from: the atlas of the paper, its stand-in, and two real but small data sets."""
+"""Sources of cells: the atlas of the paper, a synthetic one, and two small real data sets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HOUSEKEEPING = ("C1orf43", "CHMP2A", "EMC7", "PSMB2", "PSMB4", "REEP5", "SNRPD3"
 
 STAND_IN = "semi_synthetic"
 STAND_IN_VERSION = 1
-"""Raised when the stand-in's cells change: part of its file's name."""
+"""Incremented when the cells of the synthetic atlas change: part of its file name."""
 
 PBMC_FACTORS = """
 BBX EGR1 FLI1 FOS GATA2 GATA3 HES1 HES4 HHEX HMGA1 IRF1 IRF7 IRF8 JUNB KLF3 KLF6 LYL1 NFE2 POU2AF1 SOX4 SP100 SP110
@@ -35,7 +35,7 @@ SP140 SPI1 SPIB TSC22D1 ZNF22 ZNF511 ZNF524 ZNF600 ZNF710
 """Transcription factors among the 765 genes of pbmc68k_reduced."""
 
 PBMC_LATENTS = "CDK6 HPCAL1 DAAM1 CSK MAD1L1 CD74 HLA-DPB1 HLA-DMA HLA-DPA1"
-"""Genes of pbmc68k_reduced that many of them regulate; six of the nine housekeeping genes are missing there."""
+"""Genes of pbmc68k_reduced that many of these regulate; six of the nine housekeeping genes are missing there."""
 
 CELLTYPIST_FACTORS = """
 ATF1 ATF2 ATF3 ATF4 BACH1 BBX BCL6 BHLHE40 BRD4 CEBPA CEBPB CEBPD CREB1 CREM CTCF EGR2 ELF1 ELK4 ETS1 ETV6 FLI1 FOSL2
@@ -43,29 +43,29 @@ FOXO3 FOXP1 HIF1A HMGA1 HSF1 ID2 ID3 IKZF1 IRF1 IRF2 IRF5 IRF7 IRF8 JUN JUNB JUN
 MEF2A MXD1 MXI1 NFATC3 NFE2L2 NFKB1 NR3C1 PBX3 POU2F2 REL REST RXRA SP1 SP100 SP110 SP3 SPI1 SREBF2 STAT1 STAT2 STAT3
 STAT6 TCF12 TSC22D1 USF2 XBP1 YY1 ZBTB7A ZEB2 ZNF511
 """
-"""Well-known transcription factors seen in at least 15 % of the 559 cells."""
+"""Well-known transcription factors expressed in at least 15 % of the 559 cells."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file of cells and how it is read.
+    """A file of cells and its reading options.
 
     Attributes
     ----------
     find
-        Returns the file, given ``data.path``.
+        Maps ``data.path`` to the file.
     groupby, exclude
-        Column of types, and types that are none, if they occur.
+        Column of types, and its labels that are not types, if they occur.
     latents
-        Genes that latents are chosen from.
+        Candidate genes for latents.
     inputs
-        Transcription factors used as inputs where no table says which regulate the latents.
+        Transcription factors used as inputs if there is no table of those that regulate the latents.
     matrix, counts
         As in :func:`sparseid.data.gtex.reader.read_cells`.
     expected
-        Types, and cells after the cap, that the paper reports; None where they are not to be compared.
+        Numbers of types, and of cells after the cap, in the paper; None if they are not compared.
     note
-        What a table made from it must say; empty for the paper's data.
+        Notice for tables of results on it; empty for the paper's data.
     """
 
     find: Callable[[str], Path]
@@ -79,19 +79,19 @@ class Source:
     note: str = ""
 
     def difference(self, types: int, cells: int) -> str:
-        """Return in words how the types, and their cells after the cap, differ from the paper's; empty if not."""
+        """Describe the difference of the types, and their cells after the cap, from the paper's; empty if none."""
         if self.expected is None or (types, cells) == self.expected:
             return ""
         return f"{types} types with {cells} cells, where the paper has {self.expected[0]} with {self.expected[1]}"
 
     def note_on(self, types: int, cells: int) -> str:
-        """Return what a table made from these cells must say; empty if they are the paper's, as far as counts tell."""
+        """Return the notice for tables of results on these cells; empty if their numbers are the paper's."""
         difference = self.difference(types, cells)
         return "; ".join(filter(None, (self.note, difference and f"{difference}: not the paper's cells")))
 
 
 def placed_files(config: GtexConfig) -> dict[str, Path]:
-    """Return the user's files that a run reads, under the settings that name them; what cannot be read is left out."""
+    """Return the user-provided files of a run by the settings that name them, without unreadable ones."""
     files = {}
     if config.source == "atlas":
         files = {"path": _atlas_place(config.path), "tf_targets": _table_place(config.tf_targets)}
@@ -114,7 +114,7 @@ def atlas_path(path: str) -> Path:
     Raises
     ------
     InputError
-        If it is not there or cannot be read, with what to do.
+        If it is missing or cannot be read; the message has the remedy.
     """
     found = _atlas_place(path)
     if reason := unusable(found):
@@ -128,7 +128,7 @@ def atlas_table_path(path: str) -> Path:
     Raises
     ------
     InputError
-        If it is not there or cannot be read, with what to do.
+        If it is missing or cannot be read; the message has the remedy.
     """
     found = _table_place(path)
     if reason := unusable(found):
@@ -138,7 +138,7 @@ def atlas_table_path(path: str) -> Path:
 
 
 def stand_in_path() -> Path:
-    """Return the stand-in's file, made on first use."""
+    """Return the file of the synthetic atlas, created on first use."""
 
     def make(path: Path) -> None:
         from sparseid.data.gtex.stand_in import write_stand_in
@@ -149,7 +149,7 @@ def stand_in_path() -> Path:
 
 
 def stand_in_table() -> Path:
-    """Return the stand-in's table of transcription factors, made on first use."""
+    """Return the synthetic atlas' table of transcription factors, created on first use."""
 
     def make(path: Path) -> None:
         from sparseid.data.gtex.stand_in import write_tf_targets
@@ -160,7 +160,7 @@ def stand_in_table() -> Path:
 
 
 def _pbmc68k(_: str) -> Path:
-    package = importlib.util.find_spec("scanpy")  # its import takes seconds, its file is all that is needed
+    package = importlib.util.find_spec("scanpy")  # an import takes seconds; only its file is needed
     if package is None or package.origin is None:
         raise InputError("data.source=pbmc68k is a file of the package scanpy, which is not installed")
     path = Path(package.origin).parent / "datasets" / "10x_pbmc68k_reduced.h5ad"

@@ -1,7 +1,7 @@
-"""Latents that walk at random in a box, and the two networks that mix them into observations (RegCL, section 3).
+"""Random walks of latents in a box, and the two networks that mix them into observations (RegCL, section 3).
 
-The paper does not describe the process; it is what the authors' public example was found to be made by. Everything is
-drawn on the CPU from streams named by the seed: a seed has the same data on every device and in every stack.
+The paper does not describe the process; it is reconstructed from the authors' public example. Everything is drawn on
+the CPU from streams named by the seed: a seed has the same data on every device and in every stack.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sparseid.config.latent_walk import LatentWalkConfig
 
 STEPS_AT_ONCE = 8192
-"""Steps that are drawn at a time."""
+"""Steps drawn at a time."""
 
 Array = NDArray[np.float64]
 
@@ -34,11 +34,11 @@ class Network:
     Attributes
     ----------
     square
-        (latents, latents) of each square layer W_1 ... W_L.
+        Weights (latents, latents) of each square layer W_1 ... W_L.
     expansion
-        (features, latents) G.
+        Matrix G, (features, latents).
     slope
-        Of the leaky ReLU for negative inputs.
+        Slope of the leaky ReLU for negative inputs.
     """
 
     square: tuple[Array, ...]
@@ -53,7 +53,7 @@ class Network:
         return hidden @ self.expansion.T
 
     def jacobian(self, latents: Array) -> Array:
-        """Return (samples, features, latents) the derivatives dx / dz, those from the left at a kink."""
+        """Return the derivatives dx / dz (samples, features, latents); left derivatives at a kink."""
         hidden = latents @ self.square[0].T
         tangents = np.broadcast_to(self.square[0], (len(latents), *self.square[0].shape))
         for weights in self.square[1:]:
@@ -64,7 +64,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Term:
-    """One network of a mixing: which latents it reads and to which features its outputs are added."""
+    """One network of a mixing, with the latents that it reads and the features to which its outputs are added."""
 
     latents: slice
     features: slice
@@ -87,7 +87,7 @@ class Mixing:
         return observations
 
     def jacobian(self, latents: Array) -> Array:
-        """Return (samples, features, latents) the derivatives dx / dz."""
+        """Return the derivatives dx / dz (samples, features, latents)."""
         derivatives = np.zeros((len(latents), self.features, self.latents))
         for term in self.terms:
             derivatives[:, term.features, term.latents] += term.network.jacobian(latents[:, term.latents])
@@ -95,7 +95,7 @@ class Mixing:
 
     @property
     def truth(self) -> NDArray[np.bool_]:
-        """(latents, features): which features depend on which latent."""
+        """Dependence of each feature on each latent, (latents, features) bool."""
         depends = np.zeros((self.latents, self.features), dtype=bool)
         for term in self.terms:
             depends[term.latents, term.features] = True
@@ -103,7 +103,7 @@ class Mixing:
 
 
 def draw_mixing(config: LatentWalkConfig, seed: int) -> Mixing:
-    """Draw a seed's mixing: z1 into x1; z1 and z2 into x2, through one network or, additively, through one each."""
+    """Draw the mixing of a seed: z1 into x1; z1 and z2 into x2, by one network or additively by one each."""
     z1, z2 = factors_of(config)
     x1, x2 = slice(0, config.dim_x1), slice(config.dim_x1, config.dim_x1 + config.dim_x2)
     parts = {"x1": (z1, x1, config.gain_x1)}
@@ -124,7 +124,7 @@ def draw_mixing(config: LatentWalkConfig, seed: int) -> Mixing:
 
 
 def square_layer(size: int, config: LatentWalkConfig, rng: np.random.Generator) -> Array:
-    """Return (size, size): of `conditioning_draws` matrices the one at `conditioning_quantile` by condition number.
+    """Return the matrix (size, size) at the quantile `conditioning_quantile` of `conditioning_draws` condition numbers.
 
     Entries are drawn from U(-1, 1), then each column is scaled to length 1.
     """
@@ -138,7 +138,7 @@ def square_layer(size: int, config: LatentWalkConfig, rng: np.random.Generator) 
 
 
 def draw_latents(config: LatentWalkConfig, seeds: Sequence[int]) -> NDArray[np.float32]:
-    """Return (members, samples, latents) walks with Gaussian steps that begin at 0 and do not leave the box."""
+    """Return walks (members, samples, latents) with Gaussian steps that begin at 0 and stay in the box."""
 
     def steps(block: int) -> Array:
         size = (config.latents, STEPS_AT_ONCE)

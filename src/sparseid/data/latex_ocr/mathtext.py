@@ -1,9 +1,9 @@
-"""The renderer whose layout is Matplotlib's mathtext: an independent check of `builtin` where there is no TeX.
+"""Renderer with the layout of Matplotlib's mathtext: an independent check of `builtin` without TeX.
 
-Order and places of the symbols come from another parser of the same formula, with other rules: parentheses are as high
-as what they hold, scripts shrink without end and have no drawings of their own, there are fewer spaces. Whoever doubts
-a result on `builtin`, or a change of it, can hold images of both against each other or train on these: the symbols are
-the same, their boxes lie a few pixels apart. The parser takes 10 ms a formula, so blocks are kept on disk.
+Order and positions of the symbols come from another parser with other rules: parentheses are as high as their content,
+scripts shrink at every level and have no fonts of their own, and there are fewer spaces. To check a result on
+`builtin`, or a change of it, compare the images of both or train on these: the symbols are the same, their boxes are a
+few pixels apart. The parser takes 10 ms a formula, so blocks are cached on disk.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from sparseid.data.latex_ocr.syntax import parse
 from sparseid.errors import InputError
 
 UNITS = 100
-"""Parts of a point that mathtext rounds to; it takes points for those of the requested resolution."""
+"""Fractions of a point that mathtext rounds to; its points are those of the requested resolution."""
 
-_POINTS_PER_INCH = 72  # mathtext's; a length in points is the same number of TeX's here
+_POINTS_PER_INCH = 72  # mathtext's; a length has the same number of TeX's points here
 _FONT = FontProperties(size=10, math_fontfamily="cm")
 _PARSER: MathTextParser[Any] = MathTextParser("path")
 _PARSING = Lock()
-"""Held by the one thread that parses: all threads share the parser's state, and streams draw in a thread each."""
+"""Lock of the parser, whose state all threads have in common; each stream draws in its own thread."""
 
 
 def render(formulas: Sequence[Formula], dpi: int) -> list[Page]:
-    """Draw formulas, each on its page, as mathtext sets them at 10 points.
+    """Draw formulas, each on its own page, as mathtext sets them at 10 points.
 
     Raises
     ------
     InputError
-        If one is none of the grammar's.
+        If a formula is not in the grammar.
     """
     return [page(layout(formula), dpi, own_widths=False) for formula in formulas]
 
@@ -51,7 +51,7 @@ def layout(formula: Formula) -> Box:
     Raises
     ------
     InputError
-        If it is none of the grammar's.
+        If the formula is not in the grammar.
     """
     parse(formula)
     placed = typeset(_displayed(formula))
@@ -64,12 +64,12 @@ def layout(formula: Formula) -> Box:
 
 
 def typeset(text: str) -> Any:
-    """Return what mathtext (``matplotlib.mathtext.VectorParse``) makes of a formula in its language, 1 point = `UNITS`.
+    """Return mathtext's layout (``matplotlib.mathtext.VectorParse``) of a formula in its language, 1 point = `UNITS`.
 
     Raises
     ------
     InputError
-        If it cannot read it.
+        If mathtext cannot read it.
     """
     try:
         with _PARSING:
@@ -80,7 +80,7 @@ def typeset(text: str) -> Any:
 
 
 def _displayed(formula: Formula) -> str:
-    """Return a formula in mathtext's language, which has to be told which fractions are in display style."""
+    """Return a formula in mathtext's language, with explicit display style of fractions."""
     written, depth = [], 0
     for token in (TOKENS[number] for number in formula):
         written.append(r"\dfrac{" if token == "FRAC(" and depth == 0 else TEX[token])
@@ -89,7 +89,7 @@ def _displayed(formula: Formula) -> str:
 
 
 def _bars(tokens: Sequence[str]) -> list[int]:
-    """Return the places of fractions in the order in which mathtext draws their bars: after the numerator."""
+    """Return the places of fractions in the order in which mathtext draws their bars (after the numerator)."""
     bars, open_fractions = [], []
     for place, token in enumerate(tokens):
         if token == "FRAC(":
@@ -102,7 +102,7 @@ def _bars(tokens: Sequence[str]) -> list[int]:
 
 
 def _glyphs(placed: Any) -> Iterator[tuple[float, float, Glyph]]:
-    """Yield the characters from left to right and from top to bottom, as tokens are."""
+    """Yield the characters from left to right and from top to bottom, in the order of tokens."""
     for font, size, code, *_, x, y in placed.glyphs:
         character, large = chr(code), 0
         if Path(font.fname).stem == "cmex10":
