@@ -1,4 +1,4 @@
-"""When the weight of the Jacobian penalty rises (RegCL, section 3)."""
+"""Schedule of the weight of the Jacobian penalty (RegCL, section 3)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class LinearRamp:
-    """A weight that is 0 at first, rises linearly, and then stays.
+    """A weight that starts at 0, rises linearly, and then stays constant.
 
     Parameters
     ----------
     on
-        Step at which it leaves 0.
+        Step at which the rise begins.
     off
-        Step at which it reaches `end`; not before `on`. Where the two are equal it jumps.
+        Step at which the weight reaches `end`; not before `on`. If they are equal, the weight jumps.
     end
-        The weight from then on.
+        Final weight.
 
     Examples
     --------
