@@ -1,4 +1,4 @@
-"""Download data and check it, or say what to place where (make data DATASETS="gtex movielens").
+"""Download and check data, or print how to obtain them (make data DATASETS="gtex movielens").
 
 audiomnist reads AUDIOMNIST, your checkout of github.com/soerenab/AudioMNIST. movielens downloads the release that
 MOVIELENS names: ml-25m (the default, the paper's), ml-latest-small, ml-1m or ml-100k. zeisel downloads the paper's
@@ -19,7 +19,7 @@ from sparseid.errors import InputError
 
 
 def audiomnist() -> Iterator[str]:
-    """Read the checkout at $AUDIOMNIST; where it is absent say how to get it."""
+    """Read the checkout at $AUDIOMNIST; if missing, explain how to get it."""
     from sparseid.config.audio_mnist_sequence import AudioMNISTSequenceConfig
     from sparseid.data.audio_mnist_sequence.sources import recordings
 
@@ -33,7 +33,7 @@ def audiomnist() -> Iterator[str]:
 
 
 def gtex() -> Iterator[str]:
-    """Check the atlas at $GTEX_H5AD and the table at $TF_TARGETS; where one is absent say how to get it."""
+    """Check the atlas at $GTEX_H5AD and the table at $TF_TARGETS; if missing, explain how to get them."""
     from sparseid.data.gtex.check import check_atlas
     from sparseid.data.gtex.sources import atlas_path, atlas_table_path
     from sparseid.data.gtex.tf_targets import LAYOUTS
@@ -45,13 +45,13 @@ def gtex() -> Iterator[str]:
     try:
         table = atlas_table_path("")
     except InputError:
-        yield from check_atlas(path)  # the atlas can be looked at without
+        yield from check_atlas(path)  # the atlas can be checked without the table
         raise
     papers = yield from check_atlas(path, table, layout)
     files = f"GTEX_H5AD={shlex.quote(str(path))} TF_TARGETS={shlex.quote(str(table))}"
     own_layout = "" if layout == "htftarget" else f" data.tf_layout={layout}"
     if not papers:
-        yield "NOT the paper's cells: runs on them work and say so, and cannot be compared with the paper. If a column"
+        yield "NOT the paper's cells: runs on them are marked, and not compared with the paper. If a column"
         yield "above has the paper's numbers, add data.groupby='its name'"
     elif own_layout:
         yield "NOT the paper's table of transcription factors: runs with it are not those of the figures"
@@ -67,18 +67,18 @@ def movielens() -> Iterator[str]:
     if source not in RELEASES:
         raise InputError(f"MOVIELENS={source}: write {' or '.join(RELEASES)}")
     release = RELEASES[source]
-    yield f"{source}: {release.megabytes:g} MB from GroupLens, if it is not there yet"
+    yield f"{source}: {release.megabytes:g} MB from GroupLens, if not downloaded yet"
     folder = fetch(source)
     ratings = read_ratings(folder / release.ratings, release)
     titles, *_ = read_titles(folder / release.titles, release)
     yield f"{folder}: {len(ratings)} ratings by {ratings['userId'].nunique()} users, {len(titles)} films"
     if source != PAPERS:
-        yield f"NOT the paper's release, {PAPERS}: runs on it work and say so, and cannot be compared with the paper"
+        yield f"NOT the paper's release, {PAPERS}: runs on it are marked, and not compared with the paper"
     yield f"use: python run.py experiment=sparse_vae/table1 data.source={source}"
 
 
 def peerread() -> Iterator[str]:
-    """Check the checkout at $PEERREAD; where it is absent say how to get it."""
+    """Check the checkout at $PEERREAD; if missing, explain how to get it."""
     from sparseid.config.peerread import CorpusConfig
     from sparseid.data.peerread.corpus import FOLDER, PAPERS_SECTIONS, abstracts
 
@@ -93,7 +93,7 @@ def zeisel() -> Iterator[str]:
     """Download the laboratory's file and read it."""
     from sparseid.data.zeisel.reader import fetch, read_original
 
-    yield "zeisel: about 120 MB, if it is not there yet"
+    yield "zeisel: about 120 MB, if not downloaded yet"
     cells = read_original(path := fetch())
     classes = ", ".join(f"{name} {(cells.classes == name).sum()}" for name in sorted(set(cells.classes)))
     yield f"{path}: {len(cells.genes)} genes, {len(cells.classes)} cells: {classes}"
@@ -110,7 +110,7 @@ DATASETS: dict[str, Callable[[], Iterator[str]]] = {
 
 
 def main() -> int:
-    """Go through the data sets asked for; 2 if one cannot be used."""
+    """Process the requested data sets; return 2 if one cannot be used."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("datasets", nargs="+", choices=sorted(DATASETS), metavar="dataset", help=", ".join(DATASETS))
     for name in parser.parse_args().datasets:

@@ -1,4 +1,4 @@
-"""Clips of spoken digits per second: a whole batch at once, and clip by clip as a Dataset of one's own would do it."""
+"""Clips of spoken digits per second: a whole batch at once, and clip by clip as in an ordinary Dataset."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BATCH = 32
 
 
 class ClipByClip(Dataset[torch.Tensor]):
-    """The same clips the plain way: starts drawn until no recordings overlap, a spectrogram for each clip."""
+    """The same clips one at a time: starts drawn until no recordings overlap, a spectrogram for each clip."""
 
     def __init__(self, data: AudioMNISTSequenceData) -> None:
         self.law, self.speakers = data.distribution, data.speakers["train_speakers"]
@@ -47,7 +47,7 @@ class ClipByClip(Dataset[torch.Tensor]):
 
 
 def main() -> None:
-    """Measure batches of 32 clips of 15 s, of the recordings that the project holds."""
+    """Measure batches of 32 clips of 15 s of the project's sample of recordings."""
     data = AudioMNISTSequenceData.from_config(compose(["experiment=audiomnist", "scale=paper", "data.source=fsdd"]))
     rng, loader = np.random.default_rng(0), DataLoader(ClipByClip(data), BATCH)
     took = seconds({"ours": lambda: data.draw(BATCH, rng), "clip by clip": lambda: next(iter(loader))})

@@ -1,4 +1,4 @@
-"""Drawing latent walks and positives by label, against writing them down step by step and searching in every batch."""
+"""Drawing latent walks and positives by label, against a loop over steps and a search in every batch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sparseid.streams import Streams
 
 SAMPLES, LATENTS, BATCH = 20_000, 6, 512
 STEPS = 2000
-"""Of a run, over which the table of positives is paid off."""
+"""Number of steps of a run, over which the cost of the table of positives is spread."""
 
 
 def settings() -> LatentWalkConfig:
@@ -35,7 +35,7 @@ def settings() -> LatentWalkConfig:
 
 
 def step_by_step(config: LatentWalkConfig, seeds: Sequence[int]) -> np.ndarray:
-    """Walk all members one time step after the other; what leaves the box is drawn again until it does not."""
+    """Walk all members one time step after the other; steps that leave the box are redrawn until they do not."""
     rngs = [Streams(seed).numpy("data/steps") for seed in seeds]
     walks = np.zeros((len(seeds), config.samples, config.latents), dtype=np.float32)
     position = np.zeros((len(seeds), config.latents))
@@ -77,7 +77,7 @@ def walks(config: LatentWalkConfig) -> tuple[list[str], dict[str, dict[str, floa
 
 
 def positives(config: LatentWalkConfig) -> tuple[list[str], dict[str, dict[str, float]]]:
-    """Compare the positives of a batch, the table's share included."""
+    """Compare the positives of a batch, including its fraction of the table's cost."""
     data = LatentWalkData(config, [0], BATCH)
     data.positives = ("labels",)
     data.setup()
@@ -97,7 +97,7 @@ def positives(config: LatentWalkConfig) -> tuple[list[str], dict[str, dict[str, 
     ratio = times["search"] / ours
     lines = [
         f"  table of positives by label    {times['table']:.2f} s, once per member",
-        f"  batch of {BATCH} and its share of the table, over {STEPS} steps    {1e3 * ours:.2f} ms   "
+        f"  batch of {BATCH} and its fraction of the table, over {STEPS} steps    {1e3 * ours:.2f} ms   "
         f"search of its positives / ours {ratio:.1f}",
     ]
     return lines, {"positives": times | {"search_over_ours": ratio, "steps": float(STEPS)}}

@@ -1,4 +1,4 @@
-"""Formulas per second of the LaTeX-OCR renderers, one after the other, and of images that were drawn or kept before."""
+"""Formulas per second of the LaTeX-OCR renderers, one after the other, and of cached images."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ Render = Callable[[Sequence[Formula], int], list[Page]]
 
 
 def new_formulas() -> Iterator[list[Formula]]:
-    """Yield formulas that were not drawn before: all of these renderers or their parts remember what they have seen."""
+    """Yield formulas that were not drawn before, since the renderers or their parts cache results."""
     rng = np.random.default_rng(0)
     while True:
         yield LatexOcr().draw_formulas(AT_ONCE, rng)
 
 
 def kept_block() -> None:
-    """Read a block that mathtext has drawn from the data folder, and give its first items noise."""
+    """Read a cached block of mathtext, and add noise to its first items."""
     Items(LatexOcr(renderer="mathtext"), Streams(0), "bench", end=BLOCK).batch(np.arange(BATCH))
 
 
 def main() -> None:
-    """Measure drawing of formulas, and batches of items whose formulas were drawn already or are kept on disk."""
+    """Measure drawing of formulas, and batches of items whose formulas are cached in memory or on disk."""
     drawn: dict[str, Render] = {"builtin": builtin.render, "mathtext": mathtext.render}
     if not pdflatex.missing_programs():
         drawn["pdflatex"] = pdflatex.render
@@ -55,12 +55,12 @@ def main() -> None:
         os.environ["SPARSEID_DATA"] = folder
         for clock in (time.perf_counter, time.process_time):
             if clock is time.process_time:
-                calls.pop("pdflatex", None)  # works in processes of its own
+                calls.pop("pdflatex", None)  # works in separate processes
             for name, took in seconds(calls, repeats=5, clock=clock).items():
                 rates[f"{name}_per_{'cpu_' if clock is time.process_time else ''}s"] = (
                     of_one_call.get(name, AT_ONCE) / took
                 )
-    titles = {"batch": "items of 120x360 drawn before", "kept": "mathtext, kept before, a block"}
+    titles = {"batch": "items of 120x360, cached", "kept": "mathtext, cached on disk, a block"}
     lines = [f"LaTeX-OCR at {DPI} dpi, formulas of 1 to 30 tokens, per second of one process, and of its own time"]
     for name in (*drawn, "batch", "kept"):
         own = rates.get(f"{name}_per_cpu_s")

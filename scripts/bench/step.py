@@ -1,4 +1,4 @@
-"""Where the time of a Sparling training step goes: generator, networks, backward, optimiser, validation, the rest."""
+"""Breakdown of the time of a Sparling training step: generator, networks, backward, optimiser, validation, rest."""
 
 from __future__ import annotations
 
