@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from sparseid.config.latent_walk import SamplingConfig
 
 Fault = tuple[tuple[str, ...], str]
-"""Dotted keys that clash, and why, with what to do."""
+"""Dotted keys in conflict, and the reason with a remedy."""
 
 FEWEST_HELD_OUT = 2
 """Minimum number of samples for a fraction of explained variance."""

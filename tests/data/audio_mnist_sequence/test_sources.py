@@ -141,7 +141,7 @@ def test_audiomnist_at_another_rate_is_refused(audiomnist_folder, write_wav):
 
 def test_a_missing_speaker_of_audiomnist_is_named(audiomnist_folder):
     (audiomnist_folder / "data" / "22").rename(audiomnist_folder / "22")
-    with pytest.raises(InputError, match=r"no folder of speaker 22: .*data/22 is not there"):
+    with pytest.raises(InputError, match=r"no folder of speaker 22: .*data/22 is missing"):
         sources.recordings(config(source="audiomnist", path=str(audiomnist_folder)))
 
 

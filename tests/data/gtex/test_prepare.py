@@ -118,7 +118,7 @@ def test_a_file_that_could_not_be_read_is_tried_again(adata, write, settings):
 
 def test_components_of_which_no_tree_can_be_made_are_refused(adata, write, settings):
     adata.obsm["X_pca"] = np.ones((80, 3), np.float32)
-    with pytest.raises(InputError, match=r"no tree .* types A, B, C, D: type 0 .* Correct or delete obsm\['X_pca'\]"):
+    with pytest.raises(InputError, match=r"types A, B, C, D have no tree: type 0 .* Correct or delete obsm\['X_pca'\]"):
         prepared(settings(path=str(write(adata))))
 
 

@@ -129,7 +129,7 @@ def test_counts_are_told_from_their_logarithm(adata, write):
 
 @pytest.mark.parametrize("pattern", ["^A$", "nothing"])
 def test_one_type_or_none_is_no_tree(adata, write, pattern):
-    with pytest.raises(InputError, match=r"needs two, \d are left .*types: A, B, C, D, Unknown"):
+    with pytest.raises(InputError, match=r"needs two, column .* leaves \d .*types: A, B, C, D, Unknown"):
         read_cells(write(adata), GROUP, include_regex=pattern)
 
 

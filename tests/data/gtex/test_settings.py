@@ -78,7 +78,7 @@ def test_what_columns_genes_and_table_show_is_found_before_anything_runs(setting
         ({"include_regex": "^A$"}, "needs two"),
         ({"z_genes": ["VCP", "VCPX"]}, "has no gene VCPX; did you mean VCP"),
         ({"z_genes": ["VCP", "TF0"]}, "no regulator, among the genes expressed, of TF0"),
-        ({"tf_layout": "dorothea"}, "data.tf_layout=htftarget: write that"),
+        ({"tf_layout": "dorothea"}, "data.tf_layout=htftarget: set that"),
     ):
         [text] = faults_of_files(replace(wanted, **changes))
         assert message in text

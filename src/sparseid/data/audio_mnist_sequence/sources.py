@@ -26,7 +26,7 @@ TEST_SPEAKERS = {"audiomnist": 9, "fsdd": 2, "synthetic": 2}
 HOW_TO_GET = """\
   git clone https://github.com/soerenab/AudioMNIST (993 MB), and write data.path=/path/to/AudioMNIST, or place or link
   it as {place}. Only data/<speaker>/<digit>_<speaker>_<take>.wav is read.
-  Nothing of this is needed for data.source=fsdd or data.source=synthetic"""
+  None of this is needed for data.source=fsdd or data.source=synthetic"""
 
 
 def recordings(config: AudioMNISTSequenceConfig) -> Recordings:

@@ -208,11 +208,11 @@ HOW_TO_GET_THE_ATLAS = f"""\
      {ATLAS_FILE}
   2. Set GTEX_H5AD=/path/to/it in the shell of your runs, or place or link it as data/gtex/{ATLAS_FILE};
      make data DATASETS=gtex GTEX_H5AD=/path/to/it checks it first.
-  3. The table of transcription factors of hTFtarget (Zhang et al. 2020) is not ours to pass on: download it from its
+  3. The table of transcription factors of hTFtarget (Zhang et al. 2020) may not be redistributed: download it from its
      site and set TF_TARGETS=/path/to/it, or place it as data/gtex/{TABLE_FILE}. DoRothEA's, written as
-     text, does too with data.tf_layout=dorothea (make data ... TF_LAYOUT=dorothea checks it); the runs are then not
-     those of the figures.
+     text, works as well with data.tf_layout=dorothea (make data ... TF_LAYOUT=dorothea checks it); the runs are then
+     not those of the figures.
   4. Memory: not measured on the atlas. Its matrix takes 8 bytes per value above 0, 1.7 GB if a nucleus has 1000 genes;
      the file's other matrices (raw, counts) are read too, smoothing makes two more copies and twice 209,126 x 8 bytes
-     per gene used (0.7 GB for 200): have 16 GB or more. It is done once, later runs read what is kept in data/cache.
-  Nothing of this is needed for data.source=semi_synthetic, pbmc68k or celltypist_sample."""
+     per gene used (0.7 GB for 200): have 16 GB or more. It is done once, later runs read the result from data/cache.
+  None of this is needed for data.source=semi_synthetic, pbmc68k or celltypist_sample."""

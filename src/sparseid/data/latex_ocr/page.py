@@ -1,4 +1,4 @@
-"""Page of a rendered formula, and the canvas it is placed on."""
+"""Page of a rendered formula, and its placement on a canvas."""
 
 from __future__ import annotations
 

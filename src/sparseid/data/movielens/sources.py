@@ -131,4 +131,4 @@ def how_to_get(source: str) -> str:
   downloads it ({RELEASES[source].megabytes:g} MB) and checks it.
 {by_hand(source)}
   The terms of GroupLens (README in the zip) forbid commercial use, and most forbid passing the data on.
-  Nothing of this is needed for data.source={MADE}"""
+  None of this is needed for data.source={MADE}"""

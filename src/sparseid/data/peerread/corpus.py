@@ -31,7 +31,7 @@ HOW_TO_GET = """\
   git clone https://github.com/allenai/PeerRead (682 MB), and write data.corpus.path=/path/to/PeerRead, or place or
   link it as {place}. Only data/<section>/{{train,dev,test}}/reviews/*.json is read.
   make data DATASETS=peerread PEERREAD=/path/to/PeerRead checks it.
-  Nothing of this is needed for data.corpus.source=scitldr"""
+  None of this is needed for data.corpus.source=scitldr"""
 
 
 def abstracts(config: CorpusConfig) -> list[str]:

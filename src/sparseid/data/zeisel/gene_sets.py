@@ -53,4 +53,4 @@ def by_hand() -> str:
   By hand: get sets of genes by their symbols as a GMT file, for example the biological processes of the Gene Ontology
   for mouse from a collection of your choice, and place it as {data_folder() / "zeisel" / FILE},
   or name it: data.gene_sets=/path/to/it
-  Nothing of this is needed for data.enrichment=false"""
+  None of this is needed for data.enrichment=false"""

@@ -59,7 +59,7 @@ def by_hand() -> str:
   By hand: get {URL}
   (about 120 MB), and place it as {data_folder() / "zeisel" / FILE},
   or name it: data.path=/path/to/it
-  Nothing of this is needed for data.source={SAMPLE}"""
+  None of this is needed for data.source={SAMPLE}"""
 
 
 def fetch(address: str = URL) -> Path:
