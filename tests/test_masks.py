@@ -28,7 +28,7 @@ def subsets(items):
 
 
 def only(mask, latent, one):
-    """Whether the clause, read literally from Assumption 2, singles the latent out by this set A."""
+    """Return whether the clause of Assumption 2, taken literally, separates the latent by this set A."""
     sets = [frozenset(np.flatnonzero(row)) for row in mask]
     others = [sets[k] for k in one.others]
     if one.clause == 3:
