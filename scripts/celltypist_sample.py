@@ -1,4 +1,4 @@
-"""Make data/samples/celltypist_sample.h5ad from the wheel of the PyPI package celltypist 1.7.1 (MIT)."""
+"""Create data/samples/celltypist_sample.h5ad from the wheel of the PyPI package celltypist 1.7.1 (MIT)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MEMBER = "celltypist/data/samples/sample_cell_by_gene.csv"
 TARGET = Path(__file__).resolve().parents[1] / "data" / "samples" / "celltypist_sample.h5ad"
 CLUSTERS = 10
 FEWEST_CELLS = 3
-"""Genes seen in fewer cells are left out."""
+"""Minimum number of cells that express a gene; other genes are dropped."""
 
 
 def main() -> int:

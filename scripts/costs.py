@@ -1,6 +1,6 @@
-"""Measure what a run costs on this machine: a few training steps, a slice of validation and of test (make costs).
+"""Measure the costs of a run on this machine: a few training steps, a slice of validation and of test (make costs).
 
-Writes src/sparseid/launching/costs.json, from which make plan estimates runs. Commit what it writes.
+Writes src/sparseid/launching/costs.json, from which make plan estimates runs. Commit this file.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ from sparseid.training.runtime import prepare_runtime
 from sparseid.training.seeding import seed_everything
 
 BLOCKS = 5
-"""Blocks of timed steps; the fastest counts, so that a busy moment of the machine does not."""
+"""Number of blocks of timed steps; the fastest counts, which excludes busy moments of the machine."""
 
 
 class Clock(pl.Callback):
-    """Notes when each step ended, after all work on the device has."""
+    """Recorder of the end time of each step, after all work on the device has finished."""
 
     def __init__(self) -> None:
         self.ends: list[float] = []
 
     def on_train_batch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule, *_: Any) -> None:
-        """Note the time."""
+        """Record the time."""
         self.ends.append(now(pl_module.device))
 
 
 def now(device: torch.device) -> float:
-    """Seconds, once the device has nothing left to do.
+    """Return the time in seconds, once the device has finished its work.
 
-    With one CPU thread they are processor time: what others do on the machine does not count.
+    With one CPU thread it is processor time, which excludes other processes on the machine.
     """
     if device.type == "cuda":
         torch.cuda.synchronize(device)
@@ -60,21 +60,21 @@ def now(device: torch.device) -> float:
 
 
 def processor_time(device: torch.device) -> bool:
-    """Whether one thread does all the work."""
+    """Return whether one thread does all the work."""
     return device.type == "cpu" and torch.get_num_threads() == 1
 
 
 def measure(cfg: RunConfig, warm_up: int, steps: int, items: int) -> Cost:
-    """Return what a run of `cfg` costs.
+    """Return the costs of a run of `cfg`.
 
     Parameters
     ----------
     cfg
         A checked configuration.
     warm_up, steps
-        Training steps that are not timed, and that are.
+        Numbers of untimed and of timed training steps.
     items
-        Items tested; validation takes about as many.
+        Number of test items; validation uses about as many.
     """
     load = os.getloadavg()[0]
     short = replace(cfg.trainer, max_samples=(warm_up + steps) * cfg.trainer.batch_size)
@@ -126,7 +126,7 @@ def measure(cfg: RunConfig, warm_up: int, steps: int, items: int) -> Cost:
 
 
 def per_step(ends: list[float], warm_up: int) -> float:
-    """Return seconds of one step: those of the fastest block of steps."""
+    """Return the seconds of one step, from the fastest block of steps."""
     timed = ends[warm_up - 1 :]
     size = max((len(timed) - 1) // BLOCKS, 1)
     starts = range(0, len(timed) - size, size)
@@ -134,7 +134,7 @@ def per_step(ends: list[float], warm_up: int) -> float:
 
 
 def validated(data: Any) -> bool:
-    """Whether trainings on the data are validated."""
+    """Return whether trainings on the data are validated."""
     return type(data).val_dataloader is not pl.LightningDataModule.val_dataloader
 
 
@@ -145,7 +145,7 @@ def validation_set(data: Any) -> tuple[int, int]:
 
 
 def seconds(work: Callable[[], object], device: torch.device) -> float:
-    """Return how long `work` takes, the faster of two times."""
+    """Return the duration of `work`, the faster of two times."""
 
     def once() -> float:
         start = now(device)
@@ -157,9 +157,9 @@ def seconds(work: Callable[[], object], device: torch.device) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("overrides", nargs="*", help="further settings; they also choose the cell")
-    parser.add_argument("--experiment", default="digitcircle", help="the first cell of its sweep is measured")
-    parser.add_argument("--scale", choices=["smoke", "small", "paper"], help="default: all it has")
+    parser.add_argument("overrides", nargs="*", help="further settings; they also choose the run")
+    parser.add_argument("--experiment", default="digitcircle", help="the first run of its sweep is measured")
+    parser.add_argument("--scale", choices=["smoke", "small", "paper"], help="default: all of its scales")
     parser.add_argument("--steps", type=int, default=100, help="timed steps (default: 100)")
     parser.add_argument("--warm-up", type=int, default=10, help="steps before them (default: 10)")
     parser.add_argument("--items", type=int, default=256, help="items of the test that is timed (default: 256)")
@@ -171,7 +171,7 @@ def main() -> int:
             cost = measure(cells[0].run, max(arguments.warm_up, 1), arguments.steps, arguments.items)
             write_costs([cost], arguments.costs)
             print(
-                f"{cost.experiment}, {scale} on {cost.machine}: {cost.step_s:.4g} s a step with its share of "
+                f"{cost.experiment}, {scale} on {cost.machine}: {cost.step_s:.4g} s a step with its fraction of "
                 f"validation, {cost.test_s:.4g} s for all tests",
                 flush=True,
             )

@@ -1,4 +1,4 @@
-"""Download data and check it, or say what to place where (make data DATASETS="gtex movielens").
+"""Download and check data, or print how to obtain them (make data DATASETS="gtex movielens").
 
 Settings are environment variables: make data DATASETS=gtex GTEX_H5AD=/path/to/it
 """

@@ -1,4 +1,4 @@
-"""Make data/samples/fsdd_1200.npz from a checkout of the Free Spoken Digit Dataset (CC BY-SA 4.0)."""
+"""Create data/samples/fsdd_1200.npz from a checkout of the Free Spoken Digit Dataset (CC BY-SA 4.0)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sparseid.data.audio_mnist_sequence.wav_folders import FSDD, read_wav, wav_f
 
 TARGET = Path(__file__).resolve().parents[1] / "data" / "samples" / "fsdd_1200.npz"
 TAKES = 20
-"""Of each digit by each speaker: the first ones. All 50 would be 15 MB."""
+"""Number of takes of each digit by each speaker, the first ones; all 50 would be 15 MB."""
 
 
 def main() -> int:
-    """Read the first takes of all speakers, unaltered, and write them to one file."""
+    """Read the first takes of all speakers and write them, unaltered, to one file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="from: git clone the repository Jakobovski/free-spoken-digit-dataset")
     parser.add_argument("--target", type=Path, default=TARGET)

@@ -1,20 +1,20 @@
-"""Say which latents a dependency structure identifies, in which blocks, and why (Diverse Dictionary Learning).
+"""Explain which latents a dependency structure identifies, in which blocks, and why (Diverse Dictionary Learning).
 
 The mask is a csv file of 0 and 1 without a header: one line per observation, one entry per latent, 1 where the
-observation depends on the latent. Three observations of three latents, each of two of them:
+observation depends on the latent. Three observations of three latents, each reading two of them:
 
     1,1,0
     0,1,1
     1,0,1
 
-Every latent is answered for: identified by itself (up to an invertible function of its own), or as part of a block of
-latents that may be mixed, or not at all; and by which observations. It is also said what holds no longer if latents
-depend on each other. Training makes use of it with data.mask=FILE, each line an observation, as in
+The output states for every latent whether it is identified by itself (up to an invertible function of its own), as part
+of a block of latents that may be mixed, or not at all; by which observations; and what no longer holds if latents
+depend on each other. To train with the mask, set data.mask=FILE, each line an observation, as in
 
     python run.py experiment=ddl/theory variants=[] data.mask=mask.csv data.latents=3 data.injective=dominant
 
-Warnings name what makes theorems inapplicable (a latent that nothing reads, more latents than observations that read
-them). Exit status: 0; 2 if the file is no mask.
+Warnings name the reasons why theorems do not apply (a latent that no observation reads, more latents than observations
+that read them). Exit status: 0; 2 if the file is not a mask.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sparseid.methods.ddl.explain import explain, warnings_of
 
 
 def main() -> int:
-    """Read a mask and print what it identifies."""
+    """Read a mask and print the latents that it identifies."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mask", type=Path, help="csv file of 0 and 1, one line per observation")
     try:

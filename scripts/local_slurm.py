@@ -5,7 +5,7 @@
     python scripts/local_slurm.py hold FOLDER    # start, and stop as soon as standard input closes
 
 It needs the programs of Debian's packages slurm-wlm and munge, no root, no configuration of the system and no
-accounting database. Nothing outside of FOLDER is written; FOLDER's path must be short (it holds sockets).
+accounting database. It writes only inside FOLDER, whose path must be short (it holds sockets).
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 CPUS = 8
-"""CPUs that the node declares, whatever the machine has: jobs of a test wait for each other no more than asked for."""
+"""Number of CPUs that the node declares, whatever the machine has, so that jobs of a test do not wait for CPUs."""
 
 START_S, STOP_S = 30.0, 20.0
-"""How long the daemons may take to start, and jobs to end, seconds."""
+"""Time limits for the daemons to start, and for jobs to end, in seconds."""
 
 CONFIG = """\
 ClusterName=local
@@ -72,7 +72,7 @@ class LocalSlurm:
     Parameters
     ----------
     folder
-        Where everything of it lies.
+        Folder of all its files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -80,24 +80,24 @@ class LocalSlurm:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What makes SLURM's commands talk to this cluster."""
+        """Return the environment in which SLURM's commands use this cluster."""
         return {"SLURM_CONF": str(self.folder / "slurm.conf")}
 
     def start(self) -> None:
-        """Start munged, slurmctld and slurmd and wait until the node takes jobs.
+        """Start munged, slurmctld and slurmd and wait until the node accepts jobs.
 
         Raises
         ------
         SystemExit
-            If a program is missing or a daemon does not start; shows its log, and leaves nothing running.
+            If a program is missing or a daemon does not start, with its log; nothing stays running.
         """
         if missing := [name for name in ("munged", "slurmctld", "slurmd", "sinfo") if not _program(name)]:
             raise SystemExit(f"{', '.join(missing)} not found: apt-get install slurm-wlm munge")
         if len(str(self.folder)) > 80:
-            raise SystemExit(f"{self.folder} is too long a path for the sockets in it: give a shorter one")
+            raise SystemExit(f"{self.folder} is too long a path for its sockets: choose a shorter one")
         self._write_files()
         try:
-            # --force: a folder of one's own counts as insecure where others may write beside it
+            # --force: a private folder counts as insecure if others may write to its parent
             files = [f"--{name}-file={self.folder}/munge.{name}" for name in ("key", "pid", "log", "seed")]
             self._daemon("munged", "--force", f"--socket={self.folder}/munge.socket", *files, log="munge.log")
             self._daemon("slurmctld", "-f", self.environment["SLURM_CONF"], log="slurmctld.log")
@@ -108,7 +108,7 @@ class LocalSlurm:
             raise
 
     def stop(self) -> None:
-        """End every job and daemon of this cluster; the folder with its logs stays."""
+        """End every job and daemon of this cluster; the folder with its logs remains."""
         if (self.folder / "slurmctld.pid").exists():
             self._command("scancel", f"--user={os.getuid()}")
             self._command("scancel", "--signal=KILL", f"--user={os.getuid()}")
@@ -146,7 +146,7 @@ class LocalSlurm:
     def _wait_for_node(self) -> None:
         if not _wait_until(lambda: self._command("sinfo", "--noheader", "--format=%T").strip() == "idle", START_S):
             logs = [f"{name}:\n{self._tail(name)}" for name in ("munge.log", "slurmctld.log", "slurmd.log")]
-            raise SystemExit("\n".join([f"the node takes no jobs after {START_S:.0f} s", *logs]))
+            raise SystemExit("\n".join([f"the node accepts no jobs after {START_S:.0f} s", *logs]))
 
     def _command(self, *command: str) -> str:
         environment = {**os.environ, **self.environment}
@@ -167,7 +167,7 @@ class LocalSlurm:
             pid = int(pid_file.read_text())
         except (OSError, ValueError):
             return
-        # a stale file must not end a stranger
+        # a stale file must not end an unrelated process
         if pid in self._remaining():
             _signal(pid, signal.SIGTERM)
             if not _wait_until(lambda: not Path(f"/proc/{pid}").exists(), STOP_S / 2):
@@ -175,7 +175,7 @@ class LocalSlurm:
         pid_file.unlink(missing_ok=True)
 
     def _remaining(self) -> list[int]:
-        """Processes of this cluster: what it started carries the path of its slurm.conf."""
+        """Return the processes of this cluster, which carry the path of its slurm.conf."""
         mark = f"SLURM_CONF={self.environment['SLURM_CONF']}".encode()
         found = []
         for path in Path("/proc").glob("[0-9]*/environ"):
@@ -183,13 +183,13 @@ class LocalSlurm:
                 pid = int(path.parent.name)
                 if mark in path.read_bytes().split(b"\0") and pid != os.getpid():
                     found.append(pid)
-            except OSError:  # ended meanwhile, or another user's
+            except OSError:  # ended in the meantime, or another user's
                 continue
         return found
 
 
 def _program(name: str) -> str:
-    """Path of a program, also where it lies in a folder that only root's PATH has; empty if there is none."""
+    """Return the path of a program, including folders that only root's PATH has; empty if missing."""
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin") or ""
 
 
@@ -228,7 +228,7 @@ def main() -> int:
     if arguments.action == "stop":
         cluster.stop()
         return 0
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that nothing stays behind
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that no process is left behind
     cluster.start()
     for name, value in cluster.environment.items():
         print(f"export {name}={shlex.quote(value)}", flush=True)

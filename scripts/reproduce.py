@@ -1,10 +1,10 @@
-"""Make what is missing of every artefact that has a preset, then the report (make reproduce-all).
+"""Run what is missing for every artefact with a preset, then write the report (make reproduce-all).
 
-Each artefact is one command, python run.py experiment=..., in a process of its own; the one that is finished soonest
-comes first. A failure stops only what it concerns. The same command goes on where it was stopped.
+Each artefact is one command, python run.py experiment=..., in a separate process; the shortest comes first. A failure
+stops only what depends on it. The same command resumes where it was stopped.
 
-Runs whose rows are kept in git (papers/*/measured) count as done, also where older code made them; --again-measured
-makes them here.
+Runs with recorded results (papers/*/measured) count as done, even if older code produced them; --again-measured repeats
+them here.
 
 exit code: 0 nothing failed, 1 something did, 2 nothing can be run, 130 Ctrl-C, 143 SIGTERM
 """
@@ -20,12 +20,12 @@ from sparseid.launching.reproduce import Request, reproduce
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("settings", nargs="*", help="of every command, for example hydra.launcher.partition=gpu")
+    parser.add_argument("settings", nargs="*", help="settings of all commands, e.g. hydra.launcher.partition=gpu")
     parser.add_argument("--scale", choices=["smoke", "small", "paper"], default="small", help="default: small")
     parser.add_argument("--launcher", default="local", help="local (default) or slurm")
     parser.add_argument("--outputs", type=Path, default=Path("outputs"), help="folder of runs (default: outputs)")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this paper or artefact; may be repeated")
-    parser.add_argument("--again-measured", action="store_true", help="make runs whose rows are kept in git, too")
+    parser.add_argument("--again-measured", action="store_true", help="repeat runs with recorded results as well")
     arguments = parser.parse_intermixed_args()
     lists = {"settings": tuple(arguments.settings), "only": tuple(arguments.only or ())}
     return reproduce(Request(**{**vars(arguments), **lists}))

@@ -1,4 +1,4 @@
-"""Make data/samples/scitldr_abstracts.txt.gz and wordnet_nouns.txt.gz.
+"""Create data/samples/scitldr_abstracts.txt.gz and wordnet_nouns.txt.gz.
 
 The abstracts are those of SciTLDR-A (github.com/allenai/scitldr, commit 5ccad9c, folder SciTLDR-Data/SciTLDR-A;
 Apache-2.0), the nouns those of WordNet 3.0 (the files index.noun and noun.exc, for example of Debian's wordnet-base).
@@ -17,7 +17,7 @@ SAMPLES = Path(__file__).resolve().parents[1] / "data" / "samples"
 
 
 def abstracts(folder: Path) -> list[str]:
-    """Return one abstract a line: its sentences joined by blanks, in the order of train, dev and test."""
+    """Return one abstract per line: its sentences joined by spaces, in the order of train, dev and test."""
     lines = []
     for part in ("train", "dev", "test"):
         for line in (folder / f"{part}.jsonl").read_text(encoding="utf-8").splitlines():
@@ -26,15 +26,15 @@ def abstracts(folder: Path) -> list[str]:
 
 
 def nouns(folder: Path) -> list[str]:
-    """Return nouns of one word, and behind irregular plurals what they are plurals of, among the nouns."""
+    """Return nouns of one word, and after irregular plurals their singulars among the nouns."""
     index = (folder / "index.noun").read_text().splitlines()
     words = {line.split(" ", 1)[0] for line in index if not line.startswith("  ")}
     words = {word for word in words if word.isalpha()}
     plurals = {form: bases for form, *bases in map(str.split, (folder / "noun.exc").read_text().splitlines())}
-    # what has no base among the nouns is kept as its own: no rule is tried on it
+    # a plural without a singular among the nouns is its own singular, so that no rule applies to it
     kept = {f: [base for base in bases if base in words] or [f] for f, bases in plurals.items() if f.isalpha()}
     entries = dict.fromkeys(words, "") | {form: " ".join(["", *bases]) for form, bases in kept.items()}
-    # a plural that is a noun itself is listed as one too
+    # a plural that is itself a noun is also listed as one
     both = [form for form in kept if form in words]
     return sorted([f"{form}{bases}" for form, bases in entries.items()] + both)
 

@@ -1,9 +1,9 @@
-"""Build a Weights & Biases dashboard of a paper: its tables beside ours, final numbers, curves and figures.
+"""Build a Weights & Biases dashboard of a paper: its tables next to ours, final numbers, curves and figures.
 
 python scripts/wandb_workspace.py sparling --scale small            # saves it and prints its address
-python scripts/wandb_workspace.py sparling --scale small --dry-run  # prints what would be saved; needs no account
+python scripts/wandb_workspace.py sparling --scale small --dry-run  # prints the dashboard instead; needs no account
 
-The panels show what the runs below --outputs have logged (logger=wandb); the tables are those of the report.
+The panels show the logs of the runs below --outputs (logger=wandb); the tables are those of the report.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from sparseid.training.loggers import FIGURES, new_points, summary_name
 from sparseid.training.rows import read_rows
 
 LOG_SCALE = ("density",)
-"""Ends of the names of curves whose values span orders of magnitude."""
+"""Suffixes of the names of curves whose values span orders of magnitude."""
 
 
 @dataclass
 class Logged:
-    """Names under which the runs of a paper log: of curves, of final numbers by metric, of figures."""
+    """Names in the logs of a paper's runs: of curves, of final numbers by metric, of figures."""
 
     curves: set[str] = field(default_factory=set)
     finals: dict[str, set[str]] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Logged:
 
 
 def logged_by(runs: list[Path]) -> Logged:
-    """Return what run folders have logged, finished or not."""
+    """Return the names logged in run folders, finished or not."""
     names = Logged()
     for folder in runs:
         if (folder / "metrics.csv").exists():
@@ -57,7 +57,7 @@ def logged_by(runs: list[Path]) -> Logged:
 
 
 def tables(paper: str, scale: str, outputs: Path, experiment: str | None) -> list[str]:
-    """Return the report's comparison tables of a paper as Markdown, the paper's numbers beside ours."""
+    """Return the report's comparison tables of a paper as Markdown, the paper's numbers next to ours."""
     chosen = [name for name, artefact in ARTEFACTS.items() if artefact.paper == paper and experiment in (None, name)]
     files = [(outputs / PAGE).parent / scale / f"{name.replace('/', '-')}.md" for name in chosen]
     return [path.read_text(encoding="utf-8") for path in files if path.exists()]
@@ -66,9 +66,9 @@ def tables(paper: str, scale: str, outputs: Path, experiment: str | None) -> lis
 def workspace(
     paper: str, scale: str, names: Logged, texts: list[str], entity: str, project: str, experiment: str | None
 ) -> Any:
-    """Return the dashboard as the library's Workspace: sections of panels, and which runs they show.
+    """Return the dashboard as the library's Workspace: sections of panels, and the runs that they show.
 
-    Runs are grouped by cell (job type), so that curves and bars are means over seeds.
+    Runs are grouped by configuration (job type), so that curves and bars are means over seeds.
     """
     import wandb_workspaces.reports.v2 as panels
     import wandb_workspaces.workspaces as dashboards
@@ -102,12 +102,12 @@ def workspace(
 
 
 def as_json(made: Any) -> str:
-    """Return what `made.save()` sends, as JSON."""
+    """Return the content of `made.save()` as JSON."""
     return str(made._to_model().spec.model_dump_json(by_alias=True, exclude_none=True, indent=2))
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """Sort key under which steps_above=2 comes before steps_above=10."""
+    """Return a sort key by which steps_above=2 comes before steps_above=10."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in name.replace("=", "/").split("/")]
 
 
@@ -127,7 +127,7 @@ def _default_entity() -> str:
     except Exception as error:
         raise InputError(
             f"cannot reach Weights & Biases as you: {str(error).splitlines()[0]}\n"
-            "  log in with `wandb login` or WANDB_API_KEY, or see what would be saved with --dry-run"
+            "  log in with `wandb login` or WANDB_API_KEY, or print the dashboard with --dry-run"
         ) from error
 
 
@@ -154,7 +154,7 @@ def main() -> int:
         if not runs:
             raise InputError(
                 f"no run of {arguments.paper} at scale={arguments.scale} below {arguments.outputs}: "
-                "make one with logger=wandb, its names fill the panels"
+                "start one with logger=wandb, whose names fill the panels"
             )
         entity = arguments.entity or ("" if arguments.dry_run else _default_entity())
         build_report(arguments.outputs, arguments.scale)

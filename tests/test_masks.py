@@ -28,7 +28,7 @@ def subsets(items):
 
 
 def only(mask, latent, one):
-    """Whether the clause, read literally from Assumption 2, singles the latent out by this set A."""
+    """Return whether the clause of Assumption 2, taken literally, separates the latent by this set A."""
     sets = [frozenset(np.flatnonzero(row)) for row in mask]
     others = [sets[k] for k in one.others]
     if one.clause == 3:
@@ -110,10 +110,10 @@ def test_a_file_is_read_with_spaces_empty_lines_and_a_byte_order_mark(tmp_path):
         (b"1,0\n1\n", "line 2: 1 entries where line 1 has 2"),
         (b"1,0\n1,2\n", "line 2: '2' is neither 0 nor 1"),
         (b"1,\n", "line 1: '' is neither"),
-        (b"speed,shape\n1,0\n", "line 1: 'speed' is neither 0 nor 1; is it a line of names"),
+        (b"speed,shape\n1,0\n", "line 1: 'speed' is neither 0 nor 1; a mask has no line of names"),
         (b"", "is empty"),
         (b"\n \n", "is empty"),
-        (b"\xff\xfe\x00", "it is no text"),
+        (b"\xff\xfe\x00", "it is not a text file"),
     ],
 )
 def test_a_file_that_is_no_mask_is_refused_with_the_line(tmp_path, text, says):

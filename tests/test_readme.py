@@ -1,4 +1,4 @@
-"""What the README promises."""
+"""Promises of the README."""
 
 import re
 import subprocess

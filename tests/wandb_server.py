@@ -12,7 +12,7 @@ PROJECT = {"id": "p", "name": "toys", "entity": {"id": "e", "name": "me"}}
 
 
 class Server(ThreadingHTTPServer):
-    """What it was told: the lines of each run's history, the variables of each upsert, exit codes."""
+    """Recorded requests: the lines of each run's history, the variables of each upsert, exit codes."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)

@@ -1,4 +1,4 @@
-"""Run every benchmark and say where the results lie (make bench)."""
+"""Run every benchmark and print the folder of the results (make bench)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clips of spoken digits per second: a whole batch at once, and clip by clip as a Dataset of one's own would do it."""
+"""Clips of spoken digits per second: a whole batch at once, and clip by clip as in an ordinary Dataset."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BATCH = 32
 
 
 class ClipByClip(Dataset[torch.Tensor]):
-    """The same clips the plain way: starts drawn until no recordings overlap, a spectrogram for each clip."""
+    """The same clips one at a time: starts drawn until no recordings overlap, a spectrogram for each clip."""
 
     def __init__(self, data: AudioMNISTSequenceData) -> None:
         self.law, self.speakers = data.distribution, data.speakers["train_speakers"]

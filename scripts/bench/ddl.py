@@ -16,7 +16,7 @@ from sparseid.stacking.members import generators
 
 LATENTS, HIDDEN, LAYERS, FEATURES, BATCH = 3, 64, 2, 6, 256
 STACK = 5
-"""Members of the stack; a run of one seed is a stack of one."""
+"""Number of members of the stack; a run of one seed is a stack of one."""
 
 
 def penalty_work(members: int) -> dict[str, Callable[[], object]]:

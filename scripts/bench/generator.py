@@ -10,7 +10,7 @@ from sparseid.data.digit_circle.glyphs import read_glyphs
 
 
 def draw_one(circle: DigitCircle, rng: np.random.Generator) -> tuple[np.ndarray, list[int], list[list[int]]]:
-    """Draw one image step by step, as one would write it down: noise, circle, digits, noise."""
+    """Draw one image step by step in the straightforward way: noise, circle, digits, noise."""
     size = circle.canvas
     image = rng.random((size, size)) < circle.pre_noise_probability
     radius = int(rng.integers(circle.min_radius, circle.max_radius + 1))

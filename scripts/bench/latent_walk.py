@@ -1,4 +1,4 @@
-"""Drawing latent walks and positives by label, against writing them down step by step and searching in every batch."""
+"""Drawing latent walks and positives by label, against a loop over steps and a search in every batch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sparseid.streams import Streams
 
 SAMPLES, LATENTS, BATCH = 20_000, 6, 512
 STEPS = 2000
-"""Of a run, over which the table of positives is paid off."""
+"""Number of steps of a run, over which the cost of the table of positives is spread."""
 
 
 def settings() -> LatentWalkSettings:
@@ -97,7 +97,7 @@ def positives(config: LatentWalkSettings) -> tuple[list[str], dict[str, dict[str
     ratio = times["search"] / ours
     lines = [
         f"  table of positives by label    {times['table']:.2f} s, once per member",
-        f"  batch of {BATCH} and its share of the table, over {STEPS} steps    {1e3 * ours:.2f} ms   "
+        f"  batch of {BATCH} and its fraction of the table, over {STEPS} steps    {1e3 * ours:.2f} ms   "
         f"search of its positives / ours {ratio:.1f}",
     ]
     return lines, {"positives": times | {"search_over_ours": ratio, "steps": float(STEPS)}}

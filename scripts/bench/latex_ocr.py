@@ -1,4 +1,4 @@
-"""Formulas per second of the LaTeX-OCR renderers, one after the other, and of images that were drawn or kept before."""
+"""Formulas per second of the LaTeX-OCR renderers, one after the other, and of cached images."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Render = Callable[[Sequence[Formula], int], list[Page]]
 
 
 def new_formulas() -> Iterator[list[Formula]]:
-    """Yield formulas that were not drawn before: all of these renderers or their parts remember what they have seen."""
+    """Yield formulas that were not drawn before, since the renderers or their parts cache results."""
     rng = np.random.default_rng(0)
     while True:
         yield LatexOcr().draw_formulas(AT_ONCE, rng)
@@ -57,7 +57,7 @@ def main() -> None:
         os.environ["SPARSEID_DATA"] = folder
         for clock in (time.perf_counter, time.process_time):
             if clock is time.process_time:
-                calls.pop("pdflatex", None)  # works in processes of its own
+                calls.pop("pdflatex", None)  # works in separate processes
             for name, took in seconds(calls, repeats=5, clock=clock).items():
                 rates[f"{name}_per_{'cpu_' if clock is time.process_time else ''}s"] = (
                     of_one_call.get(name, AT_ONCE) / took

@@ -25,9 +25,9 @@ from sparseid.training.build import run_numbers
 
 BATCH, FEATURES, TRAINING_SAMPLES = 2048, 50, 20_000
 STACK = 4
-"""Members of the stack whose penalty is compared with torch.func's."""
+"""Number of members of the stack whose penalty is compared with torch.func's."""
 MEMBERS = 10
-"""Members of the stack whose training step is compared with that of one."""
+"""Number of members of the stack whose training step is compared with that of one."""
 REPEATS = 5
 Work = dict[str, Callable[[], object]]
 
@@ -65,13 +65,13 @@ def penalty_work(members: int, latents: int = 8) -> Work:
 
 
 def stack_step(seeds: list[int], *overrides: str) -> Callable[[], None]:
-    """Return a function that makes the next optimiser step of a regularised hybrid stack."""
+    """Return a function that performs the next optimiser step of a regularised hybrid stack."""
     module, data = prepared(seeds, *overrides)
     return optimiser_steps(module, data)
 
 
 def prepared(seeds: list[int], *overrides: str) -> tuple[RegCLModule, LatentWalkData]:
-    """Return the published model of six latents at the size measured here, with its penalty in force, and its data."""
+    """Return the published model of six latents at the size measured here, with an active penalty, and its data."""
     cfg = compose(
         [
             *("experiment=regcl/table1", "scale=paper", "hydra.mode=RUN", "method.training=hybrid"),
@@ -87,14 +87,14 @@ def prepared(seeds: list[int], *overrides: str) -> tuple[RegCLModule, LatentWalk
 
 
 def peer_step(data: LatentWalkData, projections: int) -> Callable[[], object]:
-    """Return a function that draws a batch and makes a step of the same model with cebra's multi-objective solver.
+    """Return a function that draws a batch and performs a step of the same model with cebra's multi-objective solver.
 
     Parameters
     ----------
     data
-        Of one member.
+        Data of one member.
     projections
-        Random directions of the penalty; -1 is the exact one.
+        Number of random directions of the penalty; -1 for the exact penalty.
     """
     import cebra
     from cebra.models.jacobian_regularizer import JacobianReg

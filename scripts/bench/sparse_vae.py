@@ -1,4 +1,4 @@
-"""One training epoch of the Sparse VAE against the straightforward form, which decodes feature by feature."""
+"""One training epoch of the Sparse VAE against a straightforward implementation, feature by feature."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Loop(nn.Module):
     Parameters
     ----------
     model
-        Whose weights it takes over.
+        Model whose weights are copied.
     """
 
     def __init__(self, model: SparseVAE) -> None:
@@ -62,7 +62,7 @@ class Loop(nn.Module):
 
     @torch.no_grad()
     def after_step(self) -> None:
-        """Make the E and the M step, latent by latent."""
+        """Perform the E and the M step, latent by latent."""
         for k in range(LATENTS):
             slab = self.share[k] * torch.exp(-0.01 * self.selector[:, k].abs())
             spike = (1 - self.share[k]) * torch.exp(-5.0 * self.selector[:, k].abs())
@@ -85,7 +85,7 @@ def counts() -> Tensor:
 
 
 def epochs() -> dict[str, Callable[[], object]]:
-    """Return ours and the loop's epoch of training, after a check that they begin with the same loss and gradients."""
+    """Return ours and the loop's epoch of training, after a check that they start with the same loss and gradients."""
     data, ours = counts(), model()
     loop = Loop(ours)
     batches, noise = StackedBatches([0], SAMPLES, BATCH, drop_last=False), RestartNoise([0], 1, BATCH, LATENTS)

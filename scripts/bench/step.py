@@ -1,4 +1,4 @@
-"""Where the time of a Sparling training step goes: generator, networks, backward, optimiser, validation, the rest."""
+"""Breakdown of the time of a Sparling training step: generator, networks, backward, optimiser, validation, rest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PARTS = ("generator", "encoder", "sparse layer", "decoder and loss", "backward",
 
 
 class Clock:
-    """Seconds by part; waits for the device at the borders, so that work counts where it was asked for."""
+    """Seconds by part; waits for the device at the borders, so that work is counted in the part that requested it."""
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
@@ -31,7 +31,7 @@ class Clock:
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """Count what happens inside under `name`."""
+        """Count the time inside the block under `name`."""
         start = self.now()
         yield
         self.seconds[name] += self.now() - start
@@ -44,7 +44,7 @@ class Clock:
 
 
 def measure(scale: str, density: float, steps: int, device: torch.device) -> tuple[dict[str, float], float]:
-    """Return the share of each part and samples per second, over whole check periods' proportion of validation."""
+    """Return the fraction of each part and samples per second, with validation in the proportion of a check period."""
     cfg = compose(["experiment=digitcircle", f"scale={scale}"])
     data = DigitCircleData.from_settings(cfg.data, run_numbers(cfg))
     module = SparlingModule.from_settings(cfg.method, data, run_numbers(cfg)).to(device).train()

@@ -15,7 +15,7 @@ SHAPES = {
     "LaTeX-OCR 8x120x360x32": ((8, 32, 120, 360), 0.5 * 0.75**38),
     "DigitCircle, first density 0.5": ((10, 10, 100, 100), 0.5),
 }
-"""Batch x height x width x channels as the paper counts, given channels first; the density in force."""
+"""Batch x height x width x channels in the paper's order, given channels first; the current density."""
 
 
 def main() -> None:
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def by_sorting(z: Tensor) -> Tensor:
-    """Sort every channel, what a first draft would do."""
+    """Sort every channel, the straightforward implementation."""
     return z.transpose(0, 1).flatten(1).sort(dim=1).values
 
 

@@ -1,4 +1,4 @@
-"""Timing shared by the benchmarks: interleaved repetitions, median, and the machine they ran on."""
+"""Timing of the benchmarks: interleaved repetitions, median, and the machine."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def seconds(
 ) -> dict[str, float]:
     """Return the median seconds of one call of each piece of work.
 
-    The pieces take turns, so that a busy moment of the machine meets all of them; each turn repeats its piece for about
-    `at_least` seconds. The process is set to what a training is set to. A `clock` of the process's own time
-    (``time.process_time``) knows nothing of other processes, those that it starts included.
+    The pieces take turns, so that a busy moment of the machine affects all of them; each turn repeats its piece for
+    about `at_least` seconds, with the process settings of a training. A `clock` of processor time
+    (``time.process_time``) excludes other processes, including those started here.
     """
     keep_freed_memory()
     calls = {}
@@ -49,7 +49,7 @@ def seconds(
 
 
 def optimiser_steps(module: Any, data: Any) -> Callable[[], None]:
-    """Return a function that makes the next optimiser step of a stack on its next batch."""
+    """Return a function that performs the next optimiser step of a stack on its next batch."""
     optimiser = module.configure_optimizers()
     numbers = iter(range(10**9))
 

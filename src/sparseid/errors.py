@@ -1,17 +1,17 @@
-"""Errors that are the user's to mend."""
+"""Errors that the user can fix."""
 
 
 class InputError(Exception):
-    """Something the user gave cannot be used; the message says what, where it came from and what to do.
+    """Invalid user input; the message names it, its source and the remedy.
 
     Shown without a traceback: the command line prints the message and exits with code 2.
 
     Parameters
     ----------
     message
-        Ready to print.
+        Text ready to print.
     keys
-        The settings at fault, dotted: ``("data.margin", "data.jitter")``.
+        Dotted names of the settings at fault: ``("data.margin", "data.jitter")``.
     """
 
     def __init__(self, message: str, keys: tuple[str, ...] = ()) -> None:

@@ -1,4 +1,4 @@
-"""Files that are either old or new, never half-written."""
+"""Atomic replacement of files."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any, BinaryIO
 
 
 def replace_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file under a temporary name beside `path`, then rename it over `path`.
+    """Write a file under a temporary name in the same folder, then rename it to `path`.
 
     Parameters
     ----------
     path
-        The file to create or replace; its folder must exist.
+        File to create or replace; its folder must exist.
     write
         Called with the open temporary file.
 
     Raises
     ------
     OSError
-        If writing fails (full disk, no permission); `path` is then as it was and the temporary file is gone.
+        If writing fails (full disk, no permission); `path` is then unchanged and the temporary file removed.
     """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     temporary = Path(name)
@@ -40,7 +40,7 @@ def replace_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files that a killed process left in `folder` and below; for its only writer."""
+    """Remove temporary files of killed processes in `folder` and below; only its single writer may call this."""
     for leftover in folder.rglob(".*.tmp"):
         leftover.unlink(missing_ok=True)
 
@@ -57,5 +57,5 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Replace `path` by `value` as indented JSON, atomically; NaN and infinities are refused."""
+    """Replace `path` by `value` as indented JSON, atomically; NaN and infinities raise ValueError."""
     write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")

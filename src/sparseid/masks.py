@@ -1,7 +1,8 @@
-"""Which observations read which latents: 0/1 masks, read from files and checked (NumPy alone).
+"""Masks: the 0/1 matrix of which observation reads which latent, read from files and checked (NumPy only).
 
-A mask has a row per observation and a column per latent; entry (k, i) says that observation k reads latent i. What the
-theory makes of a mask is `methods.ddl.structure`; here stands what the data need, too, which must not know methods.
+A mask has a row per observation and a column per latent; entry (k, i) says that observation k reads latent i. This
+module holds the part that data sets need as well, since they must not import methods; the theory of a mask is in
+`methods.ddl.structure`.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ LAYOUT = "one line per observation, an entry per latent with commas between them
 
 
 class Evidence(NamedTuple):
-    """By which clause of Sufficient Diversity a latent is told from all others (Assumption 2).
+    """Clause of Sufficient Diversity that separates a latent from all others (Assumption 2).
 
     Attributes
     ----------
     clause
-        1: it is the only latent that `special` reads and the other observations of A do not; 2: the only one that the
-        others all read and `special` does not; 3: the only one that all of A read (structural sparsity).
+        1: the latent is the only one that `special` reads and the other observations of A do not; 2: the only one that
+        all others read and `special` does not; 3: the only one that all of A read (structural sparsity).
     special
         The observation X_k of clauses 1 and 2; None for clause 3.
     others
@@ -40,12 +41,12 @@ class Evidence(NamedTuple):
 
 
 def as_mask(values: ArrayLike) -> Mask:
-    """Return (observations, latents) bool of a matrix of 0 and 1.
+    """Convert a matrix of 0 and 1 to (observations, latents) bool.
 
     Raises
     ------
     InputError
-        If it is no matrix, has no entries, or holds anything but 0 and 1.
+        If it is not a matrix, is empty, or holds anything but 0 and 1.
 
     Examples
     --------
@@ -56,23 +57,22 @@ def as_mask(values: ArrayLike) -> Mask:
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(f"a mask is a matrix, observations by latents, with at least one of each; got {matrix.shape}")
     if not np.isin(matrix, (0, 1)).all():
-        raise InputError("a mask holds 0 and 1 alone")
+        raise InputError("a mask holds only 0 and 1")
     return matrix.astype(bool)
 
 
 def read_mask(path: Path) -> Mask:
-    """Return the (observations, latents) mask in a file of comma-separated 0 and 1; empty lines do not count.
+    """Return the (observations, latents) mask in a file of comma-separated 0 and 1; empty lines are skipped.
 
     Raises
     ------
     InputError
-        If there is no such file, it is empty or no text, a line holds names or other numbers, or lines have different
-        lengths.
+        If the file is missing, empty or not text, a line holds names or other numbers, or lines differ in length.
     """
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
         raise InputError(f"{path} cannot be read: {reason}. A mask is a csv file, {LAYOUT}") from error
     rows: list[tuple[int, list[str]]] = [
         (number, [entry.strip() for entry in line.split(",")]) for number, line in enumerate(lines, 1) if line.strip()
@@ -82,19 +82,20 @@ def read_mask(path: Path) -> Mask:
     for place, (number, entries) in enumerate(rows):
         if wrong := [entry for entry in entries if entry not in ("0", "1")]:
             header = place == 0 and len(rows) > 1 and not {"0", "1"} & set(entries)
-            names = any(letter.isalpha() for letter in "".join(entries))  # else another separator, or 1.0 for 1
-            hint = "is it a line of names? A mask has none: delete it" if header and names else f"write {LAYOUT}"
+            names = any(letter.isalpha() for letter in "".join(entries))  # otherwise another separator, or 1.0 for 1
+            hint = "a mask has no line of names: delete it" if header and names else f"write {LAYOUT}"
             raise InputError(f"{path}, line {number}: {wrong[0]!r} is neither 0 nor 1; {hint}")
         if len(entries) != len(rows[0][1]):
             text = f"{len(entries)} entries where line {rows[0][0]} has {len(rows[0][1])}"
-            raise InputError(f"{path}, line {number}: {text}; every observation has an entry for every latent")
+            raise InputError(f"{path}, line {number}: {text}; every observation needs an entry for every latent")
     return as_mask([[int(entry) for entry in entries] for _, entries in rows])
 
 
 def perfect_matching(mask: Mask) -> NDArray[np.intp] | None:
-    """Return (latents,) an observation of its own for each latent, one that reads it; None if there are none.
+    """Return a distinct observation (latents,) for each latent, one that reads it; None if this is impossible.
 
-    Without one g cannot be injective: its Jacobian has fewer independent columns than there are latents, everywhere.
+    Without a perfect matching g cannot be injective: everywhere its Jacobian has fewer independent columns than
+    latents.
 
     Examples
     --------
@@ -106,7 +107,7 @@ def perfect_matching(mask: Mask) -> NDArray[np.intp] | None:
 
 
 def crowd(mask: Mask) -> list[int]:
-    """Return latents of which there are more than observations that read any of them (Hall); empty if none are.
+    """Return a set of latents that violates Hall's condition (more latents than observations), or an empty list.
 
     Examples
     --------
@@ -118,7 +119,7 @@ def crowd(mask: Mask) -> list[int]:
 
 
 def _match(mask: Mask) -> tuple[NDArray[np.intp] | None, list[int]]:
-    """Return a perfect matching, or None and latents that are too many for their observations."""
+    """Return a perfect matching, or None and a set of latents that violates Hall's condition."""
     owner: dict[int, int] = {}
     observation: dict[int, int] = {}
     for latent in range(mask.shape[1]):
@@ -128,10 +129,10 @@ def _match(mask: Mask) -> tuple[NDArray[np.intp] | None, list[int]]:
 
 
 def _augment(mask: Mask, latent: int, owner: dict[int, int], observation: dict[int, int]) -> list[int]:
-    """Give a latent an observation, moving others to make room; return all latents that were tried if it cannot be."""
+    """Match a latent, moving others if necessary (augmenting path); return all latents tried if it is impossible."""
     reached_from: dict[int, int] = {}
     queue = [latent]
-    for current in queue:  # grows while it is walked through
+    for current in queue:  # grows during the loop
         for place in np.flatnonzero(mask[:, current]).tolist():
             if place in reached_from:
                 continue
@@ -139,7 +140,7 @@ def _augment(mask: Mask, latent: int, owner: dict[int, int], observation: dict[i
             if place in owner:
                 queue.append(owner[place])
                 continue
-            while True:  # back along the path: everyone moves one further
+            while True:  # back along the path: each latent moves one further
                 mover = reached_from[place]
                 before = observation.get(mover)
                 owner[place], observation[mover] = mover, place
@@ -159,7 +160,7 @@ def evidence(mask: Mask) -> list[list[Evidence]]:
     * clause 1: for a k in ch(i), I_k without the union of I_j over all j outside ch(i) is {i};
     * clause 2: for a k outside ch(i), the intersection of I_j over ch(i), without I_k, is {i}.
 
-    These take the largest set A that each clause can have. Of this set no more observations are named than are needed.
+    These use the largest set A that each clause allows; the evidence names only the observations needed.
 
     Examples
     --------
@@ -176,7 +177,7 @@ def _evidence_of(mask: Mask, latent: int) -> Iterator[Evidence]:
     if not readers:
         return
     rivals = ~np.eye(mask.shape[1], dtype=bool)[latent]
-    # each observation of A removes rivals: those it does not read (of an intersection), or those it reads (of a rest)
+    # each observation of A removes rivals: the latents it does not read (intersection) or those it reads (difference)
     if not (rivals & mask[readers].all(axis=0)).any():
         yield Evidence(3, None, _needed(rivals, readers, ~mask) or (readers[0],))
     for special in readers:
@@ -192,7 +193,7 @@ def _evidence_of(mask: Mask, latent: int) -> Iterator[Evidence]:
 
 
 def _needed(rivals: Mask, observations: Iterable[int], removes: Mask) -> tuple[int, ...]:
-    """Return few of the observations that together remove all rivals: always the one that removes most."""
+    """Return a few observations that together remove all rivals, greedily: always the one that removes most."""
     left, chosen, candidates = rivals.copy(), [], list(observations)
     while left.any():
         best = max(candidates, key=lambda place: int((left & removes[place]).sum()))
@@ -202,7 +203,7 @@ def _needed(rivals: Mask, observations: Iterable[int], removes: Mask) -> tuple[i
 
 
 def sufficiently_diverse(mask: Mask) -> bool:
-    """Whether Sufficient Diversity holds: for every latent, one of its clauses does (Assumption 2).
+    """Return whether Sufficient Diversity holds: for every latent, one of its clauses does (Assumption 2).
 
     Examples
     --------
@@ -213,9 +214,9 @@ def sufficiently_diverse(mask: Mask) -> bool:
 
 
 def regions(mask: Mask) -> list[list[int]]:
-    """Return the atomic regions: latents that the same observations read, regions in the order of their first latent.
+    """Return the atomic regions, sets of latents read by the same observations, in the order of their first latents.
 
-    Latents that no observation reads lie in no region.
+    Latents that no observation reads belong to no region.
 
     Examples
     --------
@@ -229,12 +230,12 @@ def regions(mask: Mask) -> list[list[int]]:
 
 
 def why_not_injective(mask: Mask) -> Iterator[str]:
-    """Yield what keeps any g with this dependency structure from being injective, for people to read.
+    """Yield the reasons, as text, why no g with this dependency structure can be injective.
 
     Examples
     --------
     >>> list(why_not_injective(as_mask([[1, 1, 0]])))
-    ['no observation reads z3', 'z1 and z2 are read by x1 alone: 2 latents need 2 observations at least']
+    ['no observation reads z3', 'z1 and z2 are read only by x1: 2 latents need at least 2 observations']
     """
     unread = np.flatnonzero(~mask.any(axis=0)).tolist()
     if unread:
@@ -243,17 +244,17 @@ def why_not_injective(mask: Mask) -> Iterator[str]:
     crowded = read[crowd(mask[:, read])].tolist()
     if crowded:
         few = np.flatnonzero(mask[:, crowded].any(axis=1)).tolist()
-        verb = f"{latent_names(crowded)} are read by {observation_names(few)} alone"
-        yield f"{verb}: {len(crowded)} latents need {len(crowded)} observations at least"
+        verb = f"{latent_names(crowded)} are read only by {observation_names(few)}"
+        yield f"{verb}: {len(crowded)} latents need at least {len(crowded)} observations"
 
 
 def latent_names(numbers: Iterable[int]) -> str:
-    """Return the latents of these numbers (from 0) as they are printed (from 1): ``z1, z2 and z4``."""
+    """Return latents, numbered from 0, in their printed form (from 1): ``z1, z2 and z4``."""
     return _listed([f"z{number + 1}" for number in numbers])
 
 
 def observation_names(numbers: Iterable[int]) -> str:
-    """Return the observations of these numbers (from 0) as they are printed (from 1): ``x1 and x3``."""
+    """Return observations, numbered from 0, in their printed form (from 1): ``x1 and x3``."""
     return _listed([f"x{number + 1}" for number in numbers])
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 Key = str | int | float
-"""A value of a row's key: the names and numbers by which a paper's tables and figures address a cell."""
+"""A value of a row's key: the names and numbers by which a paper's tables and figures address an entry."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,11 @@ class Measurement:
     unit
         Unit of the paper's targets, for example ``"%"``; empty for a pure number.
     n
-        Items behind the value.
+        Number of items behind the value.
     keys
-        Keys of the row beyond those of the run and of the evaluation.
+        Keys of the row in addition to those of the run and of the evaluation.
     seed
-        Of the member of a stack that was measured; None for the run's own.
+        Seed of the member of a stack; None for the seed of the run.
     """
 
     metric: str
@@ -80,11 +80,11 @@ class Evaluation:
     Parameters
     ----------
     keys
-        Row keys that tell this evaluation from the others of the run (Sparling: ``{"steps_above": 2}``).
+        Row keys that distinguish this evaluation from the others of the run (Sparling: ``{"steps_above": 2}``).
     checkpoint
-        File whose ``state_dict`` is tested; it must load with ``torch.load(weights_only=True)`` and fit strictly.
+        File with the ``state_dict`` to test; it must load with ``torch.load(weights_only=True)`` and fit strictly.
     items
-        Test items to use.
+        Number of test items.
     """
 
     keys: dict[str, Key]

@@ -1,4 +1,4 @@
-"""Which valid name or value was meant by one that is none."""
+"""Suggestions of the closest valid name for a misspelled one."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from rapidfuzz.distance import OSA
 
 
 def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
-    """Return the candidates nearest to a mistyped `name`: several where equally near, none where none is near.
+    """Return the candidates nearest to a misspelled `name`: several if equally near, an empty list if none is near.
 
-    Nearest is the fewest single-character edits (insert, delete, replace, swap neighbours), up to a third of the name.
-    The right last part counts as one edit alone (``lr`` finds ``method.optimizer.lr``), as 1.5 under a wrong parent.
+    Distance is the number of single-character edits (insert, delete, replace, swap neighbours), up to a third of the
+    name. A correct last part costs one edit on its own (``lr`` finds ``method.optimizer.lr``), 1.5 under a wrong
+    parent.
 
     Parameters
     ----------
     name
-        What was written, for example ``trainer.max_sample``.
+        The misspelled name, for example ``trainer.max_sample``.
     candidates
         Valid names.
     limit
-        Longest answer.
+        Maximum number of candidates.
 
     Examples
     --------
@@ -41,18 +42,18 @@ def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
             near.append((1.5 if "." in name else 1.0) + part)
         if near:
             distances[candidate] = min(near)
-    # Names farther off than the nearest only distract.
+    # Names farther away than the nearest only distract.
     return sorted(candidate for candidate, distance in distances.items() if distance == min(distances.values()))[:limit]
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """Return ``did you mean: ...`` or, where nothing is near, an empty string."""
+    """Return ``did you mean: ...``, or an empty string if no candidate is near."""
     found = nearest(name, candidates)
     return f"did you mean: {', '.join(found)}" if found else ""
 
 
 def unlisted(key: str, value: object, allowed: Collection[object]) -> str:
-    """Return what to say of a setting whose value is none of those allowed; empty if it is one.
+    """Return the error text for a setting whose value is not allowed; empty for an allowed value.
 
     Examples
     --------

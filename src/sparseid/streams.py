@@ -1,8 +1,8 @@
 """Named random streams: every random number of a run comes from (seed, name, counters).
 
 A stream is addressed, not consumed: ``Streams(3).numpy("batches", 17)`` is the generator of training batch 17 of seed
-3, whoever asks, in whatever order. Interrupted runs, worker counts and stack members therefore cannot change what is
-drawn.
+3, whoever asks for it and in whatever order. Interruptions, numbers of workers and other members of a stack therefore
+cannot change the draws.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import torch
 
 FIXED_SEED = 0x5EED
-"""Seed of everything that must be the same for every run: validation and test sets."""
+"""Seed of everything that is the same for every run: validation and test sets."""
 
 
 @dataclass(frozen=True)

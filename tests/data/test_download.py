@@ -177,7 +177,7 @@ def test_damaged_archives_are_deleted(tmp_path):
     for content in (whole[:-30], whole.replace(b"AAA", b"AAB", 1), zipped(two="2")):
         archive = tmp_path / "a.zip"
         archive.write_bytes(content)
-        with pytest.raises(InputError, match="was no whole zip file and is deleted"):
+        with pytest.raises(InputError, match="was not a complete zip file and was deleted"):
             unpack(archive, {"folder/one": tmp_path / "one"})
         assert not archive.exists()
         assert not (tmp_path / "one").exists()

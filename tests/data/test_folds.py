@@ -12,7 +12,7 @@ def test_folds_are_the_authors(shared_arrays):
 
 
 def test_known_folds():
-    """What NumPy's old generator gives for seed 42, which NumPy promises to keep."""
+    """Output of NumPy's legacy generator for seed 42, which NumPy promises not to change."""
     assert fold_numbers(10, 5).tolist() == [3, 4, 2, 4, 4, 1, 2, 2, 2, 4]
 
 

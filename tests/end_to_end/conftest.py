@@ -37,7 +37,7 @@ class Smoke:
         return found[0] if found else self.outputs / "not yet"
 
     def numbers(self) -> dict:
-        """What must be the same bit for bit: rows without time and commit, curves, arrays."""
+        """Return the numbers that must agree bit for bit: rows without time and commit, curves, arrays."""
         rows = json.loads((self.folder / "result.json").read_text())["rows"]
         passing = ("written", "commit", "dirty")
         return {

@@ -78,7 +78,7 @@ def test_glyph_file_is_looked_at_before_torch_is_imported(equal_digits, smoke):
 
 
 def test_input_found_wrong_only_by_the_run(smoke, monkeypatch, capfd):
-    """What a data set raises late is shown like any other wrong input."""
+    """An error that a data set raises late is shown like any other invalid input."""
 
     def changed(cfg):
         raise InputError("glyphs.txt has changed since the command was typed: type it again")

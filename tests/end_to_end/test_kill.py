@@ -14,7 +14,7 @@ def state(smoke):
 
 
 def fresh(path, since):
-    """Whether a file was written by the present process."""
+    """Return whether a file was written by the current process."""
     return path.exists() and path.stat().st_mtime >= since
 
 
@@ -30,7 +30,7 @@ MOMENTS = [
     ("writing rows", lambda smoke, since: fresh(smoke.folder / "arrays.npz", since), 0.0),
     ("reporting", lambda smoke, since: '"done"' in state(smoke), 1.5),
 ]
-"""Where the process is killed: as soon as something is so, and at random up to some seconds later."""
+"""Moments of the kill: a condition, then a random delay of up to some seconds."""
 
 LAST = MOMENTS[-1][0]
 """The one moment after the run is done."""

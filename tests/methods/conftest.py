@@ -1,4 +1,4 @@
-"""What the tests of all methods share."""
+"""Fixtures for the tests of all methods."""
 
 import pytest
 

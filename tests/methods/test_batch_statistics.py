@@ -66,7 +66,7 @@ def train(layer, share):
 
 
 def work(rank, folder):
-    """What one of two processes does; its results go to a file."""
+    """Run one of two processes; its results go to a file."""
     torch.set_num_threads(1)
     torch.distributed.init_process_group("gloo", f"file://{folder}/meeting", world_size=2, rank=rank)
     results = [train(layer, slice(rank, None, 2)) for layer in LAYERS]
@@ -79,7 +79,7 @@ def work(rank, folder):
 
 @pytest.fixture(scope="module")
 def two_processes(tmp_path_factory):
-    """What each of two processes computed, one dictionary for each layer and one more."""
+    """Return the results of two processes, one dictionary for each layer and one more."""
     folder = tmp_path_factory.mktemp("processes")
     started = [subprocess.Popen([sys.executable, __file__, str(rank), str(folder)]) for rank in (0, 1)]
     try:

@@ -25,5 +25,5 @@ def test_corner_cases():
     assert np.isnan(class_silhouette(np.full((5, 2), np.nan), np.array(list("aabbb"))))
     assert np.isnan(class_silhouette(np.zeros((3, 2)), np.array(list("aaa"))))
     assert np.isnan(class_silhouette(np.zeros((3, 2)), np.array(list("abc"))))
-    with pytest.raises(ValueError, match="three or more different codes, got 1"):
+    with pytest.raises(ValueError, match="three or more distinct codes, got 1"):
         tsne_plane(np.zeros((5, 2)))

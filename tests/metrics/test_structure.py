@@ -46,7 +46,7 @@ def test_one_edge_too_many_and_one_missing():
 
 def test_what_is_not_finite_has_no_structure_and_other_shapes_are_refused():
     assert np.isnan(structure_recovery(np.array([[1.0, np.nan], [0.0, 1.0]]), np.eye(2))).all()
-    with pytest.raises(ValueError, match=r"structure \(2, 3\) is compared with a mask \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"structure \(2, 3\) and the mask \(2, 2\) must have the same shape"):
         structure_recovery(np.ones((2, 3)), np.eye(2))
 
 
@@ -62,7 +62,7 @@ def test_only_entries_whose_children_are_not_contained_are_forbidden(order):
 def test_a_dense_mask_forbids_nothing_and_diverged_members_have_no_entry():
     assert np.isnan(forbidden_entry(np.eye(3), np.ones((3, 3))))
     assert np.isnan(forbidden_entry(np.full((3, 3), np.inf), CHAIN))
-    with pytest.raises(ValueError, match="cannot belong to a mask"):
+    with pytest.raises(ValueError, match="must have the same number of latents"):
         forbidden_entry(np.eye(2), CHAIN)
 
 

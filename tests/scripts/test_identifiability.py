@@ -41,7 +41,7 @@ def test_what_no_theorem_is_about_is_warned_of(mask):
     assert done.returncode == 0
     warnings = done.stderr.splitlines()
     assert all(line.startswith("warning: ") for line in warnings)
-    for number, part in enumerate(("x2 reads no latent", "z1 and z2 are read by x1 alone", "no observation reads z3")):
+    for number, part in enumerate(("x2 reads no latent", "z1 and z2 are read only by x1", "no observation reads z3")):
         assert part in warnings[number]
     assert "yes" not in done.stdout.split("Blocks")[0]
 

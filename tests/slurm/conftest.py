@@ -157,7 +157,7 @@ def until_fixture():
 
 
 def numbers(folder):
-    """What must be the same bit for bit: rows without time and commit, curves, arrays."""
+    """Return the numbers that must agree bit for bit: rows without time and commit, curves, arrays."""
     rows = json.loads(folder.result.read_text())["rows"]
     passing = ("written", "commit", "dirty")
     kept = [{key: value for key, value in row.items() if key not in passing} for row in rows]

@@ -36,7 +36,7 @@ def undisturbed(numbers, tmp_path_factory):
 
 
 def training(run):
-    """Whether the run has saved something and goes on."""
+    """Return whether the run has saved something and still runs."""
     return (run.checkpoints / "last.ckpt").exists() and run.state == "running"
 
 

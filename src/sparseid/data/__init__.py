@@ -1,1 +1,1 @@
-"""Datasets: one folder each, with how it is made or read, its ground truth and its LightningDataModule."""
+"""Data sets: one folder each, with generator or reader, ground truth and LightningDataModule."""

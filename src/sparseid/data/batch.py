@@ -1,4 +1,4 @@
-"""What data sets hand to models."""
+"""Batches that data sets pass to models."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 
 PAD = -1
-"""Fills label rows behind their end."""
+"""Padding of label rows after their end."""
 
 
 class MotifBatch(NamedTuple):
@@ -39,7 +39,7 @@ class EnvironmentBatch(NamedTuple):
     labels
         (members, batch) float32.
     environments
-        (members, batch) int64: number of the environment of each sample.
+        (members, batch) int64: environment number of each sample.
     latents
         (members, batch, latents) float32: the true latents, for evaluation; None in training and validation.
     """
@@ -56,11 +56,11 @@ class ContrastiveBatch(NamedTuple):
     Attributes
     ----------
     inputs
-        (members, parts x batch, features) float32; the parts follow each other in the order reference, negative, and
-        one positive for each contrastive objective: the one in time, then the one by label. A method without
-        contrastive objectives gets the references alone.
+        (members, parts x batch, features) float32; the parts are, in order, reference, negative, and one positive for
+        each contrastive objective: in time, then by label. A method without contrastive objectives gets only the
+        references.
     labels
-        (members, batch, label size) float32: of the references.
+        (members, batch, label size) float32: labels of the references.
     """
 
     inputs: torch.Tensor
@@ -68,7 +68,7 @@ class ContrastiveBatch(NamedTuple):
 
 
 class SeriesBatch(NamedTuple):
-    """Samples of a stack of time series in their order.
+    """Samples of a stack of time series, in order of time.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class SeriesBatch(NamedTuple):
     labels
         (members, samples, label size) float32.
     latents
-        (members, samples, latents) float32: the true latents; None where they are not known.
+        (members, samples, latents) float32: the true latents; None if unknown.
     """
 
     inputs: torch.Tensor
@@ -91,7 +91,7 @@ class FeatureBatch(NamedTuple):
     Attributes
     ----------
     inputs
-        (members, batch, features) float32, as they are to be reconstructed.
+        (members, batch, features) float32, the targets of the reconstruction.
     """
 
     inputs: torch.Tensor

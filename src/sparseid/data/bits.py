@@ -1,4 +1,4 @@
-"""Independent random bits, for the noise of black and white images."""
+"""Independent random bits, the noise of black-and-white images."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def random_bits(shape: tuple[int, ...], probability: float, rng: np.random.Gener
     """
     border = min(int(probability * 256), 255)
     bits = np.empty(math.prod(shape), bool)
-    for start in range(0, len(bits), CHUNK):  # pieces that stay in the cache
+    for start in range(0, len(bits), CHUNK):  # pieces that fit the cache
         piece = bits[start : start + CHUNK]
         noise = rng.integers(0, 2**64, -(-len(piece) // 8), dtype=np.uint64).view(np.uint8)[: len(piece)]
         np.less(noise, border, out=piece)

@@ -1,4 +1,4 @@
-"""Downloads that are whole or not there: checked, resumed where they broke off, made by one of several processes."""
+"""Atomic downloads: checked, resumed after an interruption, and done by one of several processes."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from sparseid.data.cache import cached_file
 from sparseid.errors import InputError
 
 TRIES = 3
-"""Connections that are made before a download is given up; the next command goes on from where they came to."""
+"""Number of connections before a download fails; the next command resumes it."""
 TIMEOUT_S = 30
 CHUNK = 2**16
-"""Bytes that are written at a time."""
+"""Bytes written at a time."""
 
 
 def download(url: str, path: Path, md5: str | None, instead: str) -> Path:
-    """Return a file, downloaded if it is not there; several processes may ask at once, one of them downloads.
+    """Return a file, downloaded if missing; of several concurrent processes one downloads.
 
-    What has come before a connection breaks is kept beside it, and the next try asks for the rest.
+    The part received before a connection breaks is stored next to the file, and the next attempt requests the rest.
 
     Parameters
     ----------
     url, md5
-        Where it is, and its checksum; None where none is published.
+        Address of the file, and its checksum or None if none is published.
     path
-        Where it should lie.
+        Destination.
     instead
-        What to do by hand if it cannot be downloaded.
+        Manual alternative, for the error message.
 
     Raises
     ------
     InputError
-        If it cannot be downloaded, or is not what its checksum says.
+        If it cannot be downloaded, or its checksum differs.
     """
 
     def make(target: Path) -> None:
         import pooch
         import requests
 
-        pooch.get_logger().setLevel(logging.ERROR)  # it would tell what its hash is
+        pooch.get_logger().setLevel(logging.ERROR)  # silences its message about the hash
         part = path.with_name(f".{path.name}.part")
         for left in reversed(range(TRIES)):
             try:
@@ -52,25 +52,25 @@ def download(url: str, path: Path, md5: str | None, instead: str) -> Path:
                     downloader=lambda url, file, _: _fetch(url, Path(file), part),
                 )
                 return
-            except (OSError, requests.RequestException) as error:  # broken off, or not reached
+            except (OSError, requests.RequestException) as error:  # interrupted, or not reached
                 if not left or _refused(error):
                     raise InputError(f"{url} cannot be downloaded: {error}\n{instead}") from error
-            except ValueError as error:  # the checksum is another one
+            except ValueError as error:  # another checksum
                 raise InputError(f"{url} is not the file with the MD5 checksum {md5}\n{instead}") from error
 
     return cached_file(path, make)
 
 
 def _fetch(url: str, file: Path, part: Path) -> None:
-    """Write what `url` offers to a file; `part` holds what an earlier try has got of it."""
+    """Write the content of `url` to a file; `part` holds the bytes of an earlier attempt."""
     import requests
 
     have = part.stat().st_size if part.is_file() else 0
     asked = {"Range": f"bytes={have}-", "Accept-Encoding": "identity"} if have else {"Accept-Encoding": "identity"}
     with requests.get(url, headers=asked, stream=True, timeout=TIMEOUT_S) as response:
         if have and response.status_code == requests.codes.requested_range_not_satisfiable:
-            part.unlink()  # it is longer than the file: not the same file
-            raise OSError("what was there of it is longer than it")
+            part.unlink()  # longer than the file: not the same file
+            raise OSError("the partial download is longer than the file")
         response.raise_for_status()
         resumed = response.status_code == requests.codes.partial_content
         with part.open("ab" if resumed else "wb") as target:
@@ -80,25 +80,25 @@ def _fetch(url: str, file: Path, part: Path) -> None:
 
 
 def _refused(error: Exception) -> bool:
-    """Whether the server has answered that there is no such file: asking again would not help."""
+    """Return whether the server has answered that the file does not exist, so that a retry is pointless."""
     response = getattr(error, "response", None)
     return response is not None and 400 <= response.status_code < 500
 
 
 def unpack(archive: Path, members: dict[str, Path]) -> None:
-    """Write files of a zip archive where they should lie, each whole or not at all.
+    """Extract files of a zip archive to their destinations, each atomically.
 
     Parameters
     ----------
     archive
         The zip file.
     members
-        Name in the archive -> where it should lie; what is there already stays.
+        Name in the archive -> destination; existing files are not replaced.
 
     Raises
     ------
     InputError
-        If it is no zip file, has no such member, or is damaged: it is then deleted, to be downloaded anew.
+        If it is not a zip file, lacks a member, or is damaged: it is then deleted, to be downloaded again.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -106,10 +106,10 @@ def unpack(archive: Path, members: dict[str, Path]) -> None:
                 cached_file(path, lambda target, name=name: _write(opened, name, target))  # type: ignore[misc]
     except (zipfile.BadZipFile, EOFError, KeyError) as error:
         archive.unlink()
-        raise InputError(f"{archive} was no whole zip file and is deleted ({error}): ask for it again") from error
+        raise InputError(f"{archive} was not a complete zip file and was deleted ({error}): try again") from error
 
 
 def _write(archive: zipfile.ZipFile, name: str, target: Path) -> None:
     with archive.open(name) as source, target.open("wb") as file:
         while chunk := source.read(CHUNK):
-            file.write(chunk)  # the checksum of the member is compared at its end
+            file.write(chunk)  # the member's checksum is compared at its end

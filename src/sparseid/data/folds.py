@@ -1,4 +1,4 @@
-"""Which samples are held out: folds as the Sparse VAE's authors number them."""
+"""Folds of held-out samples, as the Sparse VAE's authors number them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 SPLIT_SEED = 42
-"""Of NumPy's old generator, in the authors' code; the same for every run."""
+"""Seed of NumPy's legacy generator in the authors' code; the same for every run."""
 
 
 def fold_numbers(samples: int, folds: int) -> NDArray[np.int64]:
-    """Return (samples,) the fold of each sample, uniform in [0, folds) and independent: folds differ a little in size.
+    """Return the fold (samples,) of each sample, uniform in [0, folds) and independent: fold sizes differ a little.
 
     Examples
     --------
@@ -21,6 +21,6 @@ def fold_numbers(samples: int, folds: int) -> NDArray[np.int64]:
 
 
 def split(samples: int, folds: int, held_out: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the samples that train and those of the fold that is held out, each ascending."""
+    """Return the training samples and those of the held-out fold, each ascending."""
     numbers = fold_numbers(samples, folds)
     return np.flatnonzero(numbers != held_out), np.flatnonzero(numbers == held_out)

@@ -1,4 +1,4 @@
-"""What data sets of spatial motifs share: an endless training stream, fixed validation and test sets."""
+"""Base of data sets of spatial motifs: an endless training stream, fixed validation and test sets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sparseid.settings import RunNumbers
 
 Draw = Callable[[int, np.random.Generator], MotifBatch]
-"""Draws a batch of so many items."""
+"""Draws a batch of the given number of items."""
 
 
 class SingleMotifTest(NamedTuple):
@@ -44,32 +44,32 @@ class MotifData(DataModule):
     """Batches of items that hold motifs.
 
     Training item i is a function of (seed, i), and batch j holds the items from j x batch size on. The validation and
-    the test set are the same for every seed. A data set says what an item is (:meth:`draw`, :meth:`draw_test`) and what
-    networks need to know about it (``methods.sparling.networks.Domain``).
+    the test set are the same for every seed. A data set defines its items (:meth:`draw`, :meth:`draw_test`) and the
+    properties that networks need (``methods.sparling.networks.Domain``).
 
     Parameters
     ----------
     name
-        Data set; names the streams of its fixed sets.
+        Name of the data set and of the streams of its fixed sets.
     seed
         Seed of the training stream.
     batch_size
-        Training items per step, summed over processes.
+        Training items per step, over all processes.
     batches_per_check
         Training batches between two validations.
     check_items
         Validation items.
     block
-        Training items drawn at once, where drawing many is faster per item than drawing a batch.
+        Training items drawn at once, if drawing many is faster per item than drawing a batch.
     chunk
-        Items per batch of the fixed sets; item i of a set is the same whatever the size of the set.
+        Items per batch of the fixed sets; item i does not depend on the size of the set.
 
     Attributes
     ----------
     single_motifs
-        Set by a method that learns to name single motifs: those are then trained on and validated with.
+        Set by a method that classifies single motifs: training and validation then use these.
     single_motif_tests
-        What is measured of naming single motifs.
+        Tests of the classification of single motifs.
     """
 
     single_motif_tests: tuple[SingleMotifTest, ...] = (SingleMotifTest({}, "test"),)
@@ -99,11 +99,11 @@ class MotifData(DataModule):
         raise NotImplementedError
 
     def draw_test(self, items: int, rng: np.random.Generator) -> MotifBatch:
-        """Draw items for tests; as for training unless a data set says otherwise."""
+        """Draw items for tests; as for training unless a subclass overrides it."""
         return self.draw(items, rng)
 
     def draw_single(self, name: str, items: int, rng: np.random.Generator) -> MotifBatch:
-        """Draw items that hold one motif each; their label is its kind and nothing else.
+        """Draw items with one motif each; their label is only its kind.
 
         `name` is ``training``, ``validation`` or the set of one of `single_motif_tests`.
         """
@@ -111,11 +111,11 @@ class MotifData(DataModule):
 
     @property
     def exchangeable(self) -> dict[int, int]:
-        """The token of each kind of motif that may take another's place."""
+        """Token of each kind of motif that may replace another."""
         return {}
 
     def exchanged(self, label: list[int], old: int, new: int) -> list[int] | None:
-        """Return a label with the token `new` wherever `old` was; None if no item may have it there."""
+        """Return a label with `old` replaced by the token `new`; None if no item can have this label."""
         return [new if token == old else token for token in label]
 
     def train_dataloader(self) -> BatchStream[MotifBatch]:
@@ -155,14 +155,14 @@ class MotifData(DataModule):
         return Chunks(part, items, self.chunk)
 
     def training_batch(self, index: int) -> MotifBatch:
-        """Return training batch `index`; under several processes, this process's share of it."""
+        """Return training batch `index`; with several processes, this process's part of it."""
         trainer = self.trainer
         rank, processes = (trainer.global_rank, trainer.world_size) if trainer is not None else (0, 1)
         first = index * self.batch_size
         return self.training_items(np.arange(first + rank, first + self.batch_size, processes))
 
     def training_items(self, numbers: np.ndarray) -> MotifBatch:
-        """Return the training items of the given numbers, which ascend."""
+        """Return the training items of the given numbers, in ascending order."""
         parts = [
             select(self._block(int(number)), numbers[numbers // self.block == number] % self.block)
             for number in np.unique(numbers // self.block)
@@ -170,7 +170,7 @@ class MotifData(DataModule):
         return parts[0] if len(parts) == 1 else join(parts)
 
     def _block(self, number: int) -> MotifBatch:
-        """Return block `number` of the training stream; the last two are kept, since a batch may lie across both."""
+        """Return block `number` of the training stream; the last two are cached, since a batch may span both."""
         if number not in self._blocks:
             self._blocks = dict(list(self._blocks.items())[-1:])
             draw = partial(self.draw_single, "training") if self.single_motifs else self.draw

@@ -1,7 +1,7 @@
-"""Positives by label: the sample whose label is nearest to a reference's label plus a change that labels undergo.
+"""Positives by label: the sample whose label is nearest to a reference's label plus a random change of labels.
 
-The authors' code searches all samples for every reference of every batch. Here each reference gets a few positives
-beforehand, by a k-d tree: a batch is then a look-up, and the pairs follow the same law.
+The authors' code searches all samples for every reference of every batch. Here each reference gets a few positives in
+advance, by a k-d tree: a batch is then a look-up, and the pairs have the same distribution.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sparseid.streams import Streams
 
 
 class LabelIndex:
-    """Finds the samples with the nearest labels.
+    """Index of samples by label, for nearest-neighbour queries.
 
     Parameters
     ----------
@@ -29,15 +29,15 @@ class LabelIndex:
     def __init__(self, labels: NDArray[np.float32]) -> None:
         self.labels = labels
         distinct, self._first = np.unique(labels, axis=0, return_index=True)
-        self._tree = cKDTree(distinct)  # a tree of many equal points is slow
+        self._tree = cKDTree(distinct)  # trees of many equal points are slow
 
     def nearest(self, queries: NDArray[np.float32], threads: int = 1) -> NDArray[np.int64]:
-        """Return (queries,) the sample whose label is nearest in Euclidean distance; of equal labels the first."""
+        """Return the sample (queries,) whose label is nearest in Euclidean distance; of equal labels the first."""
         return self._first[self._tree.query(queries, workers=threads)[1]]
 
 
 def label_changes(labels: NDArray[np.float32], time_delta: int) -> NDArray[np.float32]:
-    """Return (samples, label size) c_t - c_(t - time_delta); the first `time_delta` rows are 0."""
+    """Return the changes c_t - c_(t - time_delta), (samples, label size); the first `time_delta` rows are 0."""
     changes = np.zeros_like(labels)
     changes[time_delta:] = labels[time_delta:] - labels[:-time_delta]
     return changes
@@ -46,9 +46,9 @@ def label_changes(labels: NDArray[np.float32], time_delta: int) -> NDArray[np.fl
 def label_positives(
     labels: NDArray[np.float32], time_delta: int, count: int, rng: np.random.Generator, threads: int = 1
 ) -> NDArray[np.int32]:
-    """Return (samples, count) positives of each sample as a reference.
+    """Return positives (samples, count) of each sample as a reference.
 
-    For each of them a change of labels is drawn, uniformly from those of all time steps; the positive is the sample
+    For each positive a change of labels is drawn uniformly from those of all time steps; the positive is the sample
     whose label is nearest to the reference's plus this change, which may be the reference itself.
     """
     changes, index = label_changes(labels, time_delta), LabelIndex(labels)
@@ -60,7 +60,7 @@ def label_positives(
 
 
 def positive_tables(labels: Tensor, seeds: Sequence[int], time_delta: int, count: int) -> Tensor:
-    """Return (members, samples, count) int32: `label_positives` of each member, drawn from its own stream.
+    """Return (members, samples, count) int32: `label_positives` of each member, drawn from the member's own stream.
 
     Parameters
     ----------

@@ -11,9 +11,9 @@ Batch = TypeVar("Batch")
 class BatchStream(Generic[Batch]):
     """Iterable over the training batches up to the end of the current period.
 
-    A batch is a function of its number, so that an interrupted run goes on where it was with its step number alone.
-    A period is what lies between two validations and is one epoch for Lightning; the first period after a resume is
-    the rest of the interrupted one.
+    A batch is a function of its number, so that an interrupted run resumes from its step number alone. A period is the
+    time between two validations, one epoch for Lightning; the first period after a resume is the rest of the
+    interrupted one.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class BatchStream(Generic[Batch]):
     start
         Returns the number of the next batch, for example ``lambda: self.trainer.global_step``.
     length
-        Batches per period.
+        Number of batches per period.
 
     Raises
     ------
@@ -37,13 +37,13 @@ class BatchStream(Generic[Batch]):
 
     def __init__(self, sample: Callable[[int], Batch], start: Callable[[], int], length: int):
         if length < 1:
-            raise ValueError(f"a period has at least one batch, got length={length}")
+            raise ValueError(f"a period needs at least one batch, got length={length}")
         self.sample = sample
         self.start = start
         self.length = length
 
     def __len__(self) -> int:
-        """Return the batches left in the period; with a length Lightning does not fetch ahead."""
+        """Return the batches left in the period; with a length Lightning does not prefetch."""
         return self.length - self.start() % self.length
 
     def __iter__(self) -> Iterator[Batch]:

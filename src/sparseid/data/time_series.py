@@ -10,18 +10,18 @@ from typing import ClassVar, NamedTuple
 from sparseid.settings import DataSettings, SettingsError, setting
 
 FEWEST_HELD_OUT = 2
-"""Samples of which a share of explained variance can be made."""
+"""Minimum number of samples for a fraction of explained variance."""
 
 
 class Factors(NamedTuple):
-    """Which latents belong to which factor of z = [z1, z2]."""
+    """Latents of each factor of z = [z1, z2]."""
 
     z1: slice
     z2: slice
 
 
 def split_sizes(samples: int, held_out: float) -> tuple[int, int]:
-    """Return how many samples at the beginning train, and how many at the end are held out.
+    """Return the number of training samples, at the beginning, and of held-out samples, at the end.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rooted trees whose nodes are environments: which arcs lie between the root and each observed environment."""
+"""Rooted trees whose nodes are environments, with the arcs from the root to each observed environment."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ ROOT = -1
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A rooted tree and the nodes at which there are data.
+    """A rooted tree and its observed nodes, those with data.
 
-    Every node but the root has one arc to its parent. Arcs are numbered as their lower nodes are, without the root.
+    Every node but the root has one arc to its parent. Arcs are numbered like their lower nodes, without the root.
 
     Parameters
     ----------
@@ -27,14 +27,14 @@ class Tree:
     Raises
     ------
     ValueError
-        If there is not exactly one root, a parent is no node, the arcs form a cycle, or an observed node is none.
+        If there is not exactly one root, a parent or an observed node does not exist, or the arcs form a cycle.
 
     Examples
     --------
     >>> tree = perfect_binary_tree(2)  # 0 is the root, 1 and 2 its children, 3 to 6 the leaves
     >>> tree.leaves.tolist()
     [3, 4, 5, 6]
-    >>> tree.incidence[3].tolist()  # environment 3 is node 4: the path from the root takes the arcs of nodes 1 and 4
+    >>> tree.incidence[3].tolist()  # environment 3 is node 4: its path has the arcs of nodes 1 and 4
     [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
     """
 
@@ -49,7 +49,7 @@ class Tree:
             raise ValueError(f"parents are nodes from 0 to {nodes - 1}, or -1 for the root")
         if len(self.observed) and not (self.observed.min() >= 0 and self.observed.max() < nodes):
             raise ValueError(f"observed environments are nodes from 0 to {nodes - 1}")
-        self._ancestors()  # raises where the arcs form a cycle
+        self._ancestors()  # raises if the arcs form a cycle
 
     @property
     def nodes(self) -> int:
@@ -73,12 +73,12 @@ class Tree:
 
     @property
     def lower_nodes(self) -> NDArray[np.int64]:
-        """(arcs,) the lower node of each arc."""
+        """Lower node of each arc, (arcs,)."""
         return np.flatnonzero(self.parents != ROOT)
 
     @property
     def incidence(self) -> NDArray[np.float32]:
-        """(environments, arcs) 1 where the arc lies on the path from the root to the observed environment, else 0.
+        """Incidence matrix (environments, arcs): 1 for arcs on the path from the root to the environment, else 0.
 
         With root weights w_0 and arc deltas D the weights of the environments are ``w_0 + incidence @ D`` (TBR, Eq. 2).
         """
@@ -86,14 +86,14 @@ class Tree:
 
     @property
     def observed_arcs(self) -> NDArray[np.int64]:
-        """(arcs between observed environments, 2): environment numbers of the upper and the lower end."""
-        number = np.full(self.nodes + 1, -1)  # one more, so that the root's parent -1 is no environment
+        """Arcs between observed environments, (arcs, 2): environment numbers of the upper and the lower end."""
+        number = np.full(self.nodes + 1, -1)  # one more entry: the root's parent -1 is not an environment
         number[self.observed] = np.arange(len(self.observed))
         ends = np.stack([number[self.parents[self.observed]], np.arange(len(self.observed))], axis=1)
         return ends[ends[:, 0] >= 0]
 
     def _ancestors(self) -> NDArray[np.bool_]:
-        """Return (nodes, nodes) whether the second node lies on the path from the first to the root, both included."""
+        """Return (nodes, nodes) bool: the second node is on the path from the first to the root, both included."""
         above = np.zeros((self.nodes, self.nodes), bool)
         below, node = np.arange(self.nodes), np.arange(self.nodes)
         while len(node):
@@ -111,9 +111,9 @@ def perfect_binary_tree(depth: int, leaves_only: bool = False) -> Tree:
     Parameters
     ----------
     depth
-        Arcs between the root and a leaf, at least 1: ``2**depth`` leaves.
+        Number of arcs between the root and a leaf, at least 1: ``2**depth`` leaves.
     leaves_only
-        Observe the leaves only; otherwise every node but the root.
+        Observe only the leaves instead of every node but the root.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def tree_of_merges(linkage: NDArray[np.floating]) -> Tree:
     Parameters
     ----------
     linkage
-        (groups - 1, 4) as SciPy writes it: row i merges two nodes into node ``groups + i``. Heights are not used.
+        (groups - 1, 4) in the format of SciPy: row i merges two nodes into node ``groups + i``. Heights are not used.
 
     Raises
     ------
@@ -156,22 +156,22 @@ def without_environment(tree: Tree, environment: int, contract: bool = False) ->
     tree
         The full tree.
     environment
-        Number of the observed environment to take out; its node must be a leaf.
+        Number of the observed environment to remove; its node must be a leaf.
     contract
-        Its parent then has one child. ``False`` keeps that node; ``True`` joins its two arcs into one, or makes the
-        remaining child the root where the parent was the root.
+        Whether to remove its parent as well, which then has one child: its two arcs become one, or the remaining child
+        becomes the root if the parent was the root.
 
     Returns
     -------
     Tree
         The other environments keep their order.
     NDArray
-        (nodes of the new tree,) their numbers in the full tree.
+        (nodes of the new tree,) node numbers in the full tree.
 
     Raises
     ------
     ValueError
-        If the environment is not at a leaf, or its parent is observed and is to be contracted.
+        If the environment is not at a leaf, or its parent is observed and `contract` is True.
     """
     leaf = tree.observed[environment]
     parent = tree.parents[leaf]

@@ -1,6 +1,6 @@
-"""Statistics of the whole batch where several processes train on shares of it, as one process would take them.
+"""Statistics of the whole batch when several processes train on parts of it, equal to those of a single process.
 
-All shares have the same size. With one process each function is what its name says, without any communication.
+All parts have the same size. With one process there is no communication.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def share_of_mean(mean: Tensor, count: Tensor) -> Tensor:
 
 
 def mean_over_processes(mean: Tensor) -> Tensor:
-    """Return the mean of what equal shares have as their means; its gradient reaches the shares of all processes."""
+    """Return the mean of the means of equal parts; its gradient reaches the parts of all processes."""
     return mean if processes() == 1 else _SumOverProcesses.apply(mean) / processes()
 
 
 class _SumOverProcesses(torch.autograd.Function):
-    """The sum over processes, whose gradient is the sum of theirs."""
+    """Sum over processes; its gradient is the sum of their gradients."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -44,10 +44,10 @@ class _SumOverProcesses(torch.autograd.Function):
 
 
 def largest_per_channel(z: Tensor, count: int) -> Tensor:
-    """Return the `count` largest values of each channel of all shares z (N, C, L), sorted downward, (C, count)."""
+    """Return the `count` largest values (C, count) of each channel over all parts z (N, C, L), in descending order."""
     channels, length = z.shape[1:]
     own = min(count, z.shape[0] * length)
-    if own * 8 <= length:  # first within each item: two small selections are faster than a large one
+    if own * 8 <= length:  # first within each item: two small selections are faster than one large one
         z = z.topk(own, dim=2, sorted=False).values
     largest = z.transpose(0, 1).reshape(channels, -1).topk(own, dim=1).values
     if processes() == 1:
@@ -60,7 +60,7 @@ def largest_per_channel(z: Tensor, count: int) -> Tensor:
 class ChannelNorm(nn.modules.batchnorm._BatchNorm):
     """Batch norm over all axes but the channels, for any number of spatial axes (eps 1e-5, momentum 0.1).
 
-    Unlike ``torch.nn.SyncBatchNorm`` it takes the statistics of all processes on the CPU too.
+    Unlike ``torch.nn.SyncBatchNorm`` it also synchronises processes on the CPU.
     """
 
     def __init__(self, channels: int, affine: bool = True) -> None:
@@ -71,7 +71,7 @@ class ChannelNorm(nn.modules.batchnorm._BatchNorm):
             raise ValueError(f"expected (N, C, *spatial), got {tuple(input.shape)}")
 
     def forward(self, input: Tensor) -> Tensor:
-        """Map (N, C, *spatial) to the same shape: each channel with mean 0 and variance 1, then scaled and moved."""
+        """Map (N, C, *spatial) to the same shape: each channel with mean 0 and variance 1, then scaled and shifted."""
         if not self.training or processes() == 1:
             return super().forward(input)
         self._check_input_dim(input)
@@ -87,7 +87,7 @@ class ChannelNorm(nn.modules.batchnorm._BatchNorm):
         return normal.to(input.dtype)
 
     def _track(self, mean: Tensor, variance: Tensor, count: int) -> None:
-        """Move the running statistics, of an unbiased variance as torch does."""
+        """Update the running statistics, with the unbiased variance as in torch."""
         assert self.running_mean is not None
         assert self.running_var is not None
         assert self.momentum is not None

@@ -1,1 +1,1 @@
-"""Pure functions on arrays: what the papers measure."""
+"""The papers' metrics, as pure functions of arrays."""

@@ -1,9 +1,9 @@
 """Analysis of variance over full-factorial designs, and Tukey's test of all pairs of groups (RegCL, tables 3 to 5).
 
 The variance that a term explains is the difference between two nested least-squares fits, and its degrees of freedom
-the difference between their ranks. Where every combination of levels has a value this is what statsmodels' `anova_lm`
-returns; where one has none (a run failed, a sweep is half done) `anova_lm` counts degrees of freedom that the data do
-not have, and returns NaN or wrong sums.
+the difference between their ranks. If every combination of levels has a value, this equals statsmodels' `anova_lm`; if
+one is missing (a failed run, an unfinished sweep), `anova_lm` counts degrees of freedom that the data do not have, and
+returns NaN or wrong sums.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Kind = Literal[1, 2, 3]
 Term = frozenset[str]
 
 RANK_TOLERANCE = 1e-9
-"""Singular values of a design below this share of the largest are 0."""
+"""Singular values of a design below this fraction of the largest count as 0."""
 
 
 class Anova(NamedTuple):
@@ -36,9 +36,9 @@ class Anova(NamedTuple):
     df_model, df_residual
         Degrees of freedom of F.
     r_squared
-        Share of the variance that the model explains.
+        Fraction of the variance that the model explains.
     n
-        Values used.
+        Number of values used.
     """
 
     table: pd.DataFrame
@@ -56,26 +56,26 @@ def anova(frame: pd.DataFrame, value: str, factors: Sequence[str], kind: Kind = 
     Parameters
     ----------
     frame
-        One row per value; rows without a value (NaN) are left out. The design need not be balanced.
+        One row per value; rows without a value (NaN) are dropped. The design need not be balanced.
     value
         Column of the values.
     factors
         Columns of the factors, each taken as categorical.
     kind
-        What a term is adjusted for. 1: the terms before it. 2: all terms that do not contain it. 3: all other terms,
-        each summing to zero over its factors' levels.
+        Type of the sums of squares: the terms that a term is adjusted for. 1: the terms before it. 2: all terms that do
+        not contain it. 3: all other terms, each summing to zero over its factors' levels.
 
     Returns
     -------
     Anova
-        A combination of levels without a value costs the terms that it leaves undetermined their degrees of freedom;
-        a term that has none left (or a factor with a single level) has df and sum_sq 0, F and p NaN. Without residual
+        A combination of levels without a value takes degrees of freedom from the terms that it leaves undetermined; a
+        term without any left (or a factor with a single level) has df and sum_sq 0, F and p NaN. Without residual
         degrees of freedom (one value per combination) every F and p is NaN.
 
     Raises
     ------
     ValueError
-        If there are no factors, no values, or the kind is none of the three.
+        If there are no factors, no values, or the kind is not 1, 2 or 3.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def anova(frame: pd.DataFrame, value: str, factors: Sequence[str], kind: Kind = 
         raise ValueError(f"no value in column {value!r}")
     cells = used.groupby(list(factors), observed=True)[value].agg(["mean", "size"])
     values, mean = used[value].to_numpy(np.float64), float(used[value].mean())
-    # In the full model a cell's fit is its mean, so all fits can be made on the means, weighted by their numbers.
+    # The full model fits every cell by its mean, so all fits can use the cell means, weighted by their counts.
     weights = np.sqrt(cells["size"].to_numpy(np.float64))
     means = weights * (cells["mean"].to_numpy(np.float64) - mean)
     total, explained = float(np.sum((values - mean) ** 2)), float(np.sum(means**2))
@@ -120,7 +120,7 @@ def tukey_hsd(values: ArrayLike, groups: ArrayLike, alpha: float = 0.05) -> pd.D
     Parameters
     ----------
     values : (n,)
-        NaN are left out.
+        NaN values are dropped.
     groups : (n,)
         Name or number of each value's group.
     alpha
@@ -151,7 +151,7 @@ def tukey_hsd(values: ArrayLike, groups: ArrayLike, alpha: float = 0.05) -> pd.D
     first, second = np.triu_indices(number, 1)
     difference = means[second] - means[first]
     error = np.sqrt(mean_square / 2 * (1 / sizes[first] + 1 / sizes[second]))
-    with np.errstate(divide="ignore", invalid="ignore"):  # no variance within groups
+    with np.errstate(divide="ignore", invalid="ignore"):  # zero variance within groups
         p = studentized_range.sf(np.abs(difference) / error, number, df) if number > 1 else np.empty(0)
     half_width = (studentized_range.isf(alpha, number, df) if number > 1 and df else np.nan) * error
     pairs = {"group1": names[first], "group2": names[second], "meandiff": difference, "p_adj": p}
@@ -179,14 +179,14 @@ def _products(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.floa
 
 
 def _comes_first(other: Term, term: Term, order: list[Term], kind: Kind) -> bool:
-    """Whether `term` is adjusted for `other`."""
+    """Return whether `term` is adjusted for `other`."""
     if kind == 1:
         return order.index(other) < order.index(term)
     return not term <= other if kind == 2 else other != term
 
 
 def _fit(design: NDArray[np.float64], means: NDArray[np.float64], weights: NDArray[np.float64]) -> tuple[float, int]:
-    """Return the sum of squares that a design explains of weighted cell means, and its rank."""
+    """Return the sum of squares of the weighted cell means that a design explains, and its rank."""
     directions, sizes, _ = np.linalg.svd(weights[:, None] * design, full_matrices=False)
     rank = int(np.sum(sizes > RANK_TOLERANCE * sizes[0]))
     return float(np.sum((directions[:, :rank].T @ means) ** 2)), rank
@@ -195,7 +195,7 @@ def _fit(design: NDArray[np.float64], means: NDArray[np.float64], weights: NDArr
 def _f_test(
     sum_sq: NDArray[np.float64], df: NDArray[np.integer], residual: float, df_residual: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return F and its p value; NaN without degrees of freedom in either."""
+    """Return F and its p value; NaN if either has no degrees of freedom."""
     from scipy.stats import f
 
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -18,7 +18,7 @@ from sparseid.metrics.mcc import CONSTANT, UNMATCHED, matching
 Standardise = Literal["pooled", "within"]
 
 RANK_TOLERANCE = 1e-10
-"""Singular values below this share of the largest are 0: collinear latents, or constant ones within an environment."""
+"""Singular values below this fraction of the largest count as 0 (latents collinear or constant in an environment)."""
 
 
 def ate_errors(
@@ -45,17 +45,17 @@ def ate_errors(
     chosen
         Environments to report.
     standardise
-        Whether a latent is scaled to mean 0 and standard deviation 1 (ddof 0) over all n samples (``pooled``) or over
-        those of the environment (``within``).
+        Samples over which a latent is scaled to mean 0 and standard deviation 1 (ddof 0): all n (``pooled``) or those
+        of the environment (``within``).
     intercept
-        Whether the regression has one; the latents are centred either way.
+        Whether the regression has an intercept; the latents are centred either way.
 
     Returns
     -------
     NDArray
         (..., chosen): the mean over the k true latents of the squared difference between the absolute coefficients of
-        the matched and of the true latent. A true latent without a match counts as one with coefficient 0, and so
-        does a constant latent. NaN for members with a value that is not finite.
+        the matched and of the true latent. A latent that is constant or has no match has coefficient 0.
+        NaN for members with a value that is not finite.
 
     Raises
     ------
@@ -105,12 +105,12 @@ def treatment_effects(
     labels
         (..., n).
     intercept
-        Whether a constant is fitted too (not returned).
+        Whether to fit a constant as well (not returned).
 
     Returns
     -------
     NDArray
-        (..., k); of several solutions (collinear or constant latents) the one of least norm.
+        (..., k): of several solutions (collinear or constant latents) the one of minimum norm.
 
     Examples
     --------
@@ -118,13 +118,13 @@ def treatment_effects(
     [3.0]
     """
     x, y = np.asarray(latents, np.float64), np.asarray(labels, np.float64)[..., None]
-    if intercept:  # the same as a column of ones, but of least norm in the coefficients that count
+    if intercept:  # equals a column of ones, but with minimum norm in the coefficients returned
         x, y = x - x.mean(axis=-2, keepdims=True), y - y.mean(axis=-2, keepdims=True)
     return (np.linalg.pinv(x, RANK_TOLERANCE) @ y)[..., 0]
 
 
 def standardised(latents: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return columns (..., n, k) with mean 0 and standard deviation 1 (ddof 0) over n; constant ones become 0."""
+    """Return columns (..., n, k) with mean 0 and standard deviation 1 (ddof 0) over n; constant columns become 0."""
     values = np.asarray(latents, np.float64)
     mean, spread = values.mean(axis=-2, keepdims=True), values.std(axis=-2, keepdims=True)
     constant = spread <= CONSTANT * np.abs(mean)

@@ -1,4 +1,4 @@
-"""How many bits an activation carries: motif values replaced by those of a few bins (Sparling, appendix I)."""
+"""Bits carried by an activation, from motif values quantised to a few bins (Sparling, appendix I)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Bins:
     Attributes
     ----------
     upper
-        (C, B) upper end of each bin: its largest value, upwards. NaN for a channel that was never active.
+        (C, B) upper end of each bin (its largest value), ascending. NaN for a channel that was never active.
     means
         (C, B) mean value of each bin.
     """
@@ -36,12 +36,12 @@ class Bins:
         maps
             (n, C, *spatial) non-negative motif maps.
         overflow
-            Where values above all bins go: ``last``, or ``zero``, the first bin, into which the authors' code let
-            them (and the largest value itself) fall.
+            Bin of values above all bins: ``last``, or ``zero``, the first bin, to which the authors' code assigns them
+            (and the largest value itself).
 
         Returns
         -------
-        Maps of the same shape and type. Entries of a channel for which no bins are known are left as they are.
+        Maps of the same shape and type. Entries of a channel without bins are unchanged.
         """
         binned = maps.copy()
         for channel, (upper, means) in enumerate(zip(self.upper, self.means, strict=True)):
@@ -49,7 +49,7 @@ class Bins:
                 continue
             values = binned[:, channel]
             active = values > 0
-            # the first bin whose upper end is not below the value; the authors' is the first strictly above it
+            # the first bin whose upper end is not below the value; the authors take the first strictly above it
             index = np.searchsorted(upper, values[active], side="left" if overflow == "last" else "right")
             beyond = len(upper) - 1 if overflow == "last" else 0
             values[active] = means[np.where(index < len(upper), index, beyond)]
@@ -65,12 +65,12 @@ def equal_count_bins(values: Sequence[NDArray[np.floating]], bins: int) -> Bins:
         The active (positive) values of each channel, in any order. A channel with fewer values than bins has some
         bins twice.
     bins
-        B, at least 1.
+        Number of bins B, at least 1.
 
     Raises
     ------
     ValueError
-        If there are no bins.
+        If `bins` is below 1.
 
     Examples
     --------
@@ -100,9 +100,9 @@ def bits_needed(deltas: Mapping[int, float], tolerance: float = 0.1) -> float:
     Parameters
     ----------
     deltas
-        Accuracy lost by each number of bins, percent.
+        Number of bins -> accuracy lost, in percent.
     tolerance
-        Loss that counts as none; 0.1 % as published.
+        Largest loss that is ignored, in percent; 0.1 % as published.
 
     Returns
     -------
@@ -128,9 +128,9 @@ def entropy_bound(channels: int, density: float, bits: float) -> float:
     channels
         n.
     density
-        delta, the share of active entries.
+        delta, the fraction of active entries.
     bits
-        eta, bits of an active value.
+        eta, the bits of an active value.
     """
     absent = 1 - density
     entropy = -sum(p * math.log2(p) for p in (density, absent) if p > 0)

@@ -1,4 +1,4 @@
-"""How much of a block of true latents a block of learned ones explains by kernel ridge regression (DDL, Figure 4)."""
+"""R2 of blocks of true latents, predicted from blocks of learned ones by kernel ridge regression (DDL, Figure 4)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV
 
 MOST_SAMPLES = 1500
-"""Training samples at most: the costs grow with their third power."""
+"""Maximum number of training samples: the cost grows with their third power."""
 GRID = {"alpha": [1.0, 0.1, 0.01, 0.001], "gamma": np.logspace(-2, 2, 4)}
-"""Ridge and width of the kernel exp(-gamma |x - y|^2) that are tried, as is usual for block identifiability."""
+"""Candidate ridges, and widths of the kernel exp(-gamma |x - y|^2), as is usual for block identifiability."""
 FOLDS = 3
 
 Values = NDArray[np.floating]
@@ -29,20 +29,20 @@ def block_r2(train_inputs: Values, train_targets: Values, inputs: Values, target
     Parameters
     ----------
     train_inputs, train_targets
-        (n, p) and (n, k): what the regression is fitted on; of more than 1500 samples the first 1500.
+        (n, p) and (n, k), to fit the regression; of more than 1500 samples the first 1500.
     inputs, targets
-        (samples, p) and (samples, k): what it is scored on.
+        (samples, p) and (samples, k), to score it.
 
     Returns
     -------
     NDArray
-        (k,) at most 1, and below 0 where the prediction is worse than the mean. NaN for all targets if a value is not
-        finite, and for a target that is constant on what is scored.
+        (k,) at most 1, below 0 if the prediction is worse than the mean. NaN for all targets if a value is not finite,
+        and for a target that is constant in the scored samples.
 
     Raises
     ------
     ValueError
-        If inputs and targets differ in samples, or the two splits in columns.
+        If inputs and targets have different numbers of samples, or the splits different numbers of columns.
     """
     fitted, scored = (train_inputs[:MOST_SAMPLES], train_targets[:MOST_SAMPLES]), (inputs, targets)
     for x, y in (fitted, scored):
@@ -66,14 +66,14 @@ def _standardised(train: Values, scored: Values) -> tuple[Values, Values]:
 
 
 def assigned(r2: Values, sizes: Sequence[int]) -> list[NDArray[np.int64]]:
-    """Return which learned latents stand for each block of true ones, for the largest sum of R2.
+    """Assign learned latents to the blocks of true ones so that the sum of R2 is largest.
 
     Parameters
     ----------
     r2
-        (blocks, latents): how well each block of true latents explains each learned one.
+        (blocks, latents): R2 of each learned latent, predicted from each block of true ones.
     sizes
-        Latents of each block; together as many as there are learned ones.
+        Latents of each block; their sum is the number of learned latents.
 
     Returns
     -------

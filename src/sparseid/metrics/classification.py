@@ -1,4 +1,4 @@
-"""How well classes can be told from codes."""
+"""Accuracy of classes predicted from codes."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from sklearn.preprocessing import StandardScaler
 
 
 def cross_validated_accuracy(codes: NDArray[np.floating], labels: NDArray, folds: int = 5, seed: int = 0) -> float:
-    """Return the accuracy of multinomial logistic regression on standardised codes, a mean over stratified folds.
+    """Return the accuracy of multinomial logistic regression on standardised codes, averaged over stratified folds.
 
     Parameters
     ----------
     codes
         (samples, latents)
     labels
-        (samples,) the class of each.
+        (samples,) the class of each sample.
     folds
-        Of the cross-validation; scaling and regression see the other folds only.
+        Number of folds; scaling and regression are fitted on the other folds only.
     seed
-        Of the folds.
+        Seed of the split into folds.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def cross_validated_accuracy(codes: NDArray[np.floating], labels: NDArray, folds
     Raises
     ------
     ValueError
-        If there are fewer samples of a class than folds, or not as many labels as codes.
+        If a class has fewer samples than there are folds, or the numbers of labels and codes differ.
 
     Examples
     --------

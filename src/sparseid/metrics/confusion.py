@@ -1,4 +1,4 @@
-"""A motif confusion matrix summed up by kind and arranged for drawing (Sparling, figure 8)."""
+"""Motif confusion matrices, summarised by kind of motif and arranged for plotting (Sparling, figure 8)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 
 class ConfusionPlot(NamedTuple):
-    """A confusion matrix ready to draw; the last row is "no motif there", the last column "missed".
+    """A confusion matrix ready to plot; the last row is "no motif there", the last column "missed".
 
     Attributes
     ----------
     shares : (K + 1, C + 1) float64
-        Counts divided by their row's sum, columns arranged; a row without counts is 0.
+        Counts divided by their row sum, columns arranged; 0 in a row without counts.
     channels : (C + 1,) int64
-        The channel in each column, -1 for the last one.
+        The channel of each column, -1 for the last.
     row_shares : (K + 1,) float64
-        Each row's share of all pairs; 0 where there are none.
+        Each row's fraction of all pairs; 0 without pairs.
     """
 
     shares: NDArray[np.float64]
@@ -27,9 +27,9 @@ class ConfusionPlot(NamedTuple):
 
 
 def arrange_confusion(matrix: NDArray[np.integer]) -> ConfusionPlot:
-    """Normalise the rows of a count matrix and order its channels so that channels stand below their symbol.
+    """Normalise the rows of a count matrix and order its channels by their symbol.
 
-    Channels are sorted by the symbol they fire on most (by row share), then by that share; equal channels by number.
+    Channels are sorted by the symbol they fire on most (by row fraction), then by that fraction, then by number.
 
     Parameters
     ----------
@@ -49,19 +49,19 @@ def arrange_confusion(matrix: NDArray[np.integer]) -> ConfusionPlot:
 
 
 class KindShares(NamedTuple):
-    """What became of the motifs of each kind, as shares of its row of a confusion matrix (figure 8).
+    """Outcome of the motifs of each kind, as fractions of its row of a confusion matrix (figure 8).
 
     Attributes
     ----------
     to_kind : (K + 1, K) float64
-        Share that falls into the channels of each kind, together; the diagonal is what was told rightly. The last row
-        is that of activations outside every box. NaN in a row without counts.
+        Fraction predicted as each kind (by any of its channels); the diagonal holds the correct ones, the last row
+        activations outside every box. NaN in a row without counts.
     missed : (K,) float64
-        Share of sites without any activation; NaN for a kind that does not occur.
+        Fraction of sites without any activation; NaN for a kind that does not occur.
     row_shares : (K + 1,) float64
-        Each row's share of all pairs; 0 where there are none.
+        Each row's fraction of all pairs; 0 without pairs.
     busiest_outside : float
-        Share of the last row that falls into one channel, the most active of them; NaN without counts.
+        Fraction of the last row in its most active channel; NaN without counts.
     """
 
     to_kind: NDArray[np.float64]
@@ -71,7 +71,7 @@ class KindShares(NamedTuple):
 
 
 def kind_shares(matrix: NDArray[np.integer]) -> KindShares:
-    """Sum up a count matrix by kind; a channel is of the kind that it fires on most, by row share.
+    """Summarise a count matrix by kind; a channel is of the kind that it fires on most, by row fraction.
 
     Parameters
     ----------
@@ -100,14 +100,14 @@ def kind_shares(matrix: NDArray[np.integer]) -> KindShares:
 
 
 def channel_kinds(matrix: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the kind that each channel fires on most, by the kinds' row shares, (C,); -1 where it hits no site."""
+    """Return the kind that each channel fires on most, by row fraction, (C,); -1 for a channel that hits no site."""
     hits = np.asarray(matrix)[:-1, :-1]
     shares = hits / np.maximum(np.asarray(matrix)[:-1].sum(axis=1), 1)[:, None]
     return np.where(hits.any(axis=0), shares.argmax(axis=0), -1)
 
 
 def join_channels(matrix: NDArray[np.integer]) -> tuple[NDArray[np.int64], list[tuple[int, ...]]]:
-    """Add up the channels of each kind, as the published picture of LaTeX-OCR does, which has more channels than kinds.
+    """Add up the channels of each kind, as in the published figure of LaTeX-OCR, which has more channels than kinds.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def join_channels(matrix: NDArray[np.integer]) -> tuple[NDArray[np.int64], list[
     Returns
     -------
     (K + 1, G + 1) int64
-        Counts with a column for each kind that has channels and one for the channels without a kind.
+        Counts with a column for each kind that has channels, and one for the channels without a kind.
     list of tuples
         The channels in each of the first G columns.
     """

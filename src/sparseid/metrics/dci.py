@@ -1,4 +1,4 @@
-"""DCI (Eastwood and Williams 2018): how well each code stands for one factor, and each factor is in one code."""
+"""Disentanglement, completeness and informativeness of codes: DCI (Eastwood and Williams 2018)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from sklearn.ensemble import GradientBoostingRegressor
 TINY = 1e-11
 """Added to importances before their entropy."""
 ROWS_SEED = 42
-"""Of NumPy's old generator, which chooses the samples of the published evaluation."""
+"""Seed of NumPy's legacy generator, which chooses the samples of the published evaluation."""
 
 Values = NDArray[np.floating]
 
 
 class DCI(NamedTuple):
-    """The three scores.
+    """The three scores of DCI.
 
     Attributes
     ----------
     disentanglement, completeness
         In [0, 1], higher is better.
     informativeness
-        Mean squared error of the factors predicted on the test samples, a mean over factors; lower is better.
+        Mean squared error of the factors predicted on the test samples, averaged over factors; lower is better.
     """
 
     disentanglement: float
@@ -40,7 +40,7 @@ def dci(
     samples: int | None = None,
     seed: int = 0,
 ) -> DCI:
-    """Return DCI with importances from gradient boosting, as the Sparse VAE's authors compute it.
+    """Return DCI with importances from gradient boosting, computed as by the authors of the Sparse VAE.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ def dci(
     train_factors, test_factors
         (n, factors) and (m, factors) true factors.
     samples
-        Train and test samples that are used; 16 in the published evaluation, whose scores are very noisy. None is all.
+        Number of train and of test samples to use, or None for all; the published evaluation uses 16 and is very noisy.
     seed
-        Of the regression, which breaks ties at random.
+        Seed of the regression, which breaks ties at random.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def dci(
     Raises
     ------
     ValueError
-        If codes and factors differ in samples.
+        If codes and factors have different numbers of samples.
     """
     for codes, factors in ((train_codes, train_factors), (test_codes, test_factors)):
         if len(codes) != len(factors):
@@ -107,8 +107,8 @@ def disentanglement(importance: Values) -> float:
     Returns
     -------
     float
-        1 if every code is important for one factor only, 0 if each is equally so for all, or for none. With one factor
-        it is 1.
+        1 if every code is important for one factor only, 0 if each is equally important for all factors or
+        unimportant for all. 1 with a single factor.
 
     Examples
     --------

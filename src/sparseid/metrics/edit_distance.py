@@ -22,12 +22,12 @@ def edit_distances(targets: Sequence[Tokens], predictions: Sequence[Tokens]) -> 
     Returns
     -------
     distances : (n,) float64
-        In [0, 1]; two empty sequences have distance 0. The mean is the end-to-end error (as a share, not in percent).
+        In [0, 1]; two empty sequences have distance 0. The mean is the end-to-end error (a fraction, not in percent).
 
     Raises
     ------
     ValueError
-        If there are not as many predictions as targets.
+        If the numbers of predictions and targets differ.
 
     Examples
     --------
@@ -39,9 +39,9 @@ def edit_distances(targets: Sequence[Tokens], predictions: Sequence[Tokens]) -> 
 
 
 def exact_match(targets: Sequence[Tokens], predictions: Sequence[Tokens]) -> float:
-    """Return the share of items predicted without any error; NaN if there are no items.
+    """Return the fraction of items predicted without any error; NaN without items.
 
-    Parameters and errors as in :func:`edit_distances`.
+    Parameters and errors are those of :func:`edit_distances`.
     """
     right = [target == prediction for target, prediction in zip(_lists(targets), _lists(predictions), strict=True)]
     return float(np.mean(right)) if right else float("nan")
@@ -53,9 +53,9 @@ def cut_at_end(tokens: NDArray[np.integer], end: int) -> list[list[int]]:
     Parameters
     ----------
     tokens : (n, steps) int
-        Decoded token ids without the start token. A row without an end token is kept whole.
+        Decoded token ids without the start token. A row without an end token is not cut.
     end
-        Id of the end token.
+        ID of the end token.
 
     Returns
     -------

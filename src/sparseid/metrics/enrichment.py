@@ -1,4 +1,4 @@
-"""Which known sets of genes are over-represented among chosen genes."""
+"""Over-representation of known gene sets among chosen genes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ LEVEL = 0.05
 def enriched_sets(
     chosen: Sequence[Collection[str]], background: Collection[str], gene_sets: Mapping[str, Collection[str]]
 ) -> list[list[str]]:
-    """Return for each choice of genes the sets that it holds more of than chance would.
+    """Return the gene sets over-represented in each choice of genes.
 
-    Of a set with m genes among the N of the background, a choice of n genes that holds k of them has the one-sided
-    hypergeometric p value P(at least k). The p values of all choices and sets together are adjusted by Benjamini and
-    Hochberg; those of at most 0.05 count.
+    A choice of n genes of which k belong to a set (m of the N background genes) has the one-sided hypergeometric p
+    value P(at least k). The p values of all choices and sets are adjusted together by Benjamini and Hochberg; sets with
+    at most 0.05 count as enriched.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def enriched_sets(
     background
         Genes that could have been chosen.
     gene_sets
-        Name -> genes. Genes outside the background do not count; sets without any inside are not tested.
+        Name -> genes. Genes outside the background are ignored; sets without any inside are not tested.
 
     Returns
     -------

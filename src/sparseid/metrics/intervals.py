@@ -1,4 +1,4 @@
-"""Summary of one metric over replicates (seeds, splits, data sets): its centre and an interval of a named kind."""
+"""Summary of a metric over replicates (seeds, splits, data sets): centre and interval of a chosen kind."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ def summarise(values: ArrayLike, centre: Centre = "mean", interval: IntervalKind
     Parameters
     ----------
     values : (n,)
-        One number per replicate; NaN are dropped.
+        One number per replicate; NaN values are dropped.
     centre
         ``mean`` or ``median``.
     interval
-        Kind of the interval, see :data:`INTERVALS`.
+        Kind of interval, see :data:`INTERVALS`.
 
     Returns
     -------
     Summary
-        `sd` has n - 1 in the denominator. With one value sd and interval are NaN (one replicate says nothing about the
-        spread); with none everything is NaN.
+        `sd` has n - 1 in the denominator. With one value sd and interval are NaN (a single replicate has no spread);
+        without values everything is NaN.
 
     Examples
     --------
@@ -66,19 +66,18 @@ def summarise(values: ArrayLike, centre: Centre = "mean", interval: IntervalKind
 def bootstrap_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Return the percentile bootstrap interval of the mean over replicates.
 
-    1000 resamples of the values, drawn in one call from a fixed generator (Sparling's own choice, so that its
-    intervals can be reproduced digit by digit); the interval lies between the (1 - confidence) / 2 quantiles of their
-    means.
+    It lies between the (1 - confidence) / 2 quantiles of the means of 1000 resamples, drawn in one call from a fixed
+    generator (the choice of Sparling's authors, so that their intervals are reproduced to the last digit).
 
     Parameters
     ----------
     values : (n,)
-        One number per replicate, none of them NaN.
+        One number per replicate, without NaN.
     confidence
-        Share of resampled means inside the interval.
+        Fraction of resampled means inside the interval.
     """
     array = np.asarray(values, float)
-    # The legacy generator, because the published intervals were drawn from it.
+    # The published intervals were drawn from the legacy generator.
     resampled = np.random.RandomState(0).choice(array, size=(RESAMPLES, len(array)))
     tail = (1 - confidence) / 2
     low, high = np.quantile(resampled.mean(axis=1), [tail, 1 - tail])
@@ -86,7 +85,7 @@ def bootstrap_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> tup
 
 
 def student_interval(values: ArrayLike) -> tuple[float, float]:
-    """Return the 95 % interval of the mean by Student's t: mean -+ t(n - 1) sd / sqrt(n), for two values or more."""
+    """Return the 95 % interval of the mean by Student's t: mean -+ t(n - 1) sd / sqrt(n), for two or more values."""
     from scipy.stats import t
 
     array = np.asarray(values, float)
@@ -119,7 +118,7 @@ INTERVALS: dict[IntervalKind, Callable[[ArrayLike], tuple[float, float]]] = {
     "population_sd": population_sd_interval,
     "quartiles": quartiles,
 }
-"""Kind of an interval -> the function that returns its (low, high) from two values or more without NaN."""
+"""Kind of interval -> function that returns its (low, high) from two or more values without NaN."""
 
 
 def _around_mean(values: np.ndarray, half_width: float) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Share of the variance of labels that a linear regression on an embedding explains (RegCL, section 3: the R2 gate)."""
+"""R2 of labels regressed linearly on an embedding (RegCL, section 3: the R2 gate)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Values = NDArray[np.floating] | Tensor
 
 COLLINEAR = 1e-12
-"""Variances of an embedding below this share of its largest are 0: constant or collinear columns."""
+"""Variances of an embedding below this fraction of its largest count as 0: constant or collinear columns."""
 
 
 def linear_r2(train: Values, train_labels: Values, embedding: Values, labels: Values) -> NDArray[np.float64]:
@@ -23,25 +23,24 @@ def linear_r2(train: Values, train_labels: Values, embedding: Values, labels: Va
     Parameters
     ----------
     train
-        (..., n, outputs) embedding that the regression is fitted on; leading axes are members. Arrays or tensors, the
-        latter on any device.
+        (..., n, outputs) embedding to fit the regression; leading axes are members. Arrays, or tensors on any device.
     train_labels
         (..., n, k).
     embedding, labels
-        (..., m, outputs) and (..., m, k): what it is scored on. The same as for the fit, or another split.
+        (..., m, outputs) and (..., m, k) to score it: those of the fit, or of another split.
 
     Returns
     -------
     NDArray
         (...,): the mean over the k labels of 1 - residual / total sum of squares, at most 1, below 0 if the prediction
-        is worse than the mean. Of several solutions (constant or collinear outputs) the one of least norm is taken. NaN
-        for members with a label that is constant on what is scored, where R2 is undefined, or with a value that is not
+        is worse than the mean. Of several solutions (constant or collinear outputs) the one of minimum norm is taken.
+        NaN for members with a label that is constant in the scored samples (R2 is undefined) or a value that is not
         finite.
 
     Raises
     ------
     ValueError
-        If embedding and labels differ in samples, or the splits in columns.
+        If embedding and labels have different numbers of samples, or the splits different numbers of columns.
 
     Examples
     --------
@@ -59,7 +58,7 @@ def linear_r2(train: Values, train_labels: Values, embedding: Values, labels: Va
     slopes = torch.linalg.pinv(variances, rtol=COLLINEAR, hermitian=True) @ (centred @ (y - y_mean))
     residual = y_scored - y_mean - (x_scored - x_mean) @ slopes
     spread = y_scored - y_scored.mean(dim=-2, keepdim=True)
-    varies = (y_scored != y_scored[..., :1, :]).any(dim=-2)  # not the spread: the mean of equal numbers is rounded
+    varies = (y_scored != y_scored[..., :1, :]).any(dim=-2)  # not by the spread: the mean of equal numbers is rounded
     r2 = 1 - residual.square().sum(dim=-2) / spread.square().sum(dim=-2)  # (..., k)
     return torch.where(varies & finite[..., None], r2, torch.nan).mean(dim=-1).cpu().numpy()
 

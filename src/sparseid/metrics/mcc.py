@@ -1,8 +1,8 @@
-"""Mean correlation coefficient (MCC): how well each true latent is one learned latent, up to order, sign and scale.
+"""Mean correlation coefficient (MCC): agreement of true and learned latents up to order, sign and scale.
 
 The absolute correlations of true and learned latents are matched one to one so that their sum is largest (TBR,
-Eq. 21; the printed "arg max" means the maximum). All functions take arrays or torch tensors, the latter on any device,
-and a leading member axis: one call scores a whole stack.
+Eq. 21; the printed "arg max" means the maximum). All functions take arrays, or torch tensors on any device, with
+leading member axes: one call scores a whole stack.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 Kind = Literal["pearson", "spearman"]
 
 UNMATCHED = -1
-"""Stands for "no learned latent" in a permutation."""
+"""Marks "no learned latent" in a permutation."""
 
 CONSTANT = 1e-12
-"""A column whose standard deviation is at most this share of its mean is constant: the rest is rounding."""
+"""A column whose standard deviation is at most this fraction of its mean counts as constant: the rest is rounding."""
 
 
 class Matching(NamedTuple):
-    """Which learned latent stands for which true one; leading axes are the members'.
+    """One-to-one matching of true and learned latents; leading axes are members.
 
     Attributes
     ----------
     permutation
-        (..., k) int64: the learned latent matched with each true one, -1 where none is left (fewer learned latents
-        than true ones) or where the latents are not finite.
+        (..., k) int64: the learned latent matched with each true one; -1 if none is left (fewer learned latents
+        than true ones) or the latents are not finite.
     signs
-        (..., k): +1 or -1, the sign of the matched correlation (+1 for zero and for what is not matched).
+        (..., k): +1 or -1, the sign of the matched correlation (+1 for zero and without a match).
     correlation
         (..., k, m): signed correlations of true (rows) and learned latents (columns).
     """
@@ -48,7 +48,7 @@ class Matching(NamedTuple):
 
     @property
     def matched(self) -> NDArray[np.float64]:
-        """(..., k) absolute correlation of each true latent with its match; 0 without one."""
+        """Absolute correlation (..., k) of each true latent with its match; 0 without one."""
         column = np.maximum(self.permutation, 0)[..., None]
         found = np.abs(np.take_along_axis(self.correlation, column, axis=-1)[..., 0])
         known = np.asarray(np.isfinite(self.correlation).all(axis=(-2, -1)))[..., None]
@@ -65,19 +65,19 @@ def mcc(truth: Latents, estimate: Latents, kind: Kind = "pearson") -> float:
     estimate
         (n, m) learned latents.
     kind
-        pearson, or spearman: correlation of ranks (ties share their mean rank).
+        ``pearson``, or ``spearman``: correlation of ranks (ties get their mean rank).
 
     Returns
     -------
     float
-        In [0, 1], 1 if every true latent is, up to sign and scale, a learned one of its own. The mean is over the k
-        true latents whatever m is: with m < k the k - m latents without a partner count 0, with m > k the surplus
-        learned latents do not count. A constant column correlates 0 with everything. NaN if a value is not finite.
+        In [0, 1], 1 if every true latent equals a different learned one up to sign and scale. The mean is always over
+        the k true latents: with m < k the k - m latents without a partner count 0, with m > k the surplus learned
+        latents are ignored. A constant column has correlation 0 with every other. NaN if a value is not finite.
 
     Raises
     ------
     ValueError
-        If there are no latents, fewer than two samples, or not equally many samples in both.
+        If there are no latents, fewer than two samples, or different numbers of samples.
 
     Examples
     --------
@@ -91,12 +91,12 @@ def mcc(truth: Latents, estimate: Latents, kind: Kind = "pearson") -> float:
 
 
 def mcc_of_members(truth: Latents, estimate: Latents, kind: Kind = "pearson") -> NDArray[np.float64]:
-    """Return (...,) the MCC of each member of latents (..., n, k) and (..., n, m); otherwise as :func:`mcc`."""
+    """Return the MCC (...,) of each member, for latents (..., n, k) and (..., n, m); otherwise as :func:`mcc`."""
     return matching(truth, estimate, kind).matched.mean(axis=-1)
 
 
 def matching(truth: Latents, estimate: Latents, kind: Kind = "pearson") -> Matching:
-    """Match true and learned latents one to one, by the largest sum of absolute correlations.
+    """Match true and learned latents one to one so that the sum of absolute correlations is largest.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def matching(truth: Latents, estimate: Latents, kind: Kind = "pearson") -> Match
 
 
 def correlations(truth: Latents, estimate: Latents, kind: Kind = "pearson") -> NDArray[np.float64]:
-    """Return (..., k, m) the signed correlations of columns; arguments and errors as in :func:`matching`.
+    """Return the signed correlations (..., k, m) of columns; arguments and errors are those of :func:`matching`.
 
     Computed in double precision, on the device of the tensors (ranks: on the CPU).
     """
@@ -149,7 +149,7 @@ def _check(truth: Latents, estimate: Latents, kind: str) -> None:
         raise ValueError(f"kind must be pearson or spearman, got {kind!r}")
     (n, k), (n_too, m) = truth.shape[-2:], estimate.shape[-2:]
     if n != n_too or n < 2 or not k or not m:
-        text = f"need two or more samples of one or more latents each, equally many in both; got {n} x {k} and "
+        text = f"need two or more samples of one or more latents, the same number in both; got {n} x {k} and "
         raise ValueError(text + f"{n_too} x {m}")
 
 

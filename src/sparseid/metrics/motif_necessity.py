@@ -1,8 +1,8 @@
-"""How necessary motifs are: alpha of the simplified DigitCircle (Sparling, appendix B.3).
+"""Necessity of motifs: alpha of the simplified DigitCircle (Sparling, appendix B.3).
 
-Motifs lie at positions 0, 1, ..., no two of them beside each other; their number is uniform over four counts and so is
-their placement given the number. Alpha is the probability that can be moved from placements of k motifs to those of
-k - 1 by deleting a motif: what an encoder loses that finds one motif too few.
+Motifs are at positions 0, 1, ..., no two of them adjacent; their number is uniform over four counts, and so is their
+placement given the number. Alpha is the probability mass that can move from placements of k motifs to those of k - 1 by
+deleting a motif: the loss of an encoder that finds one motif too few.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Split = Literal["constant5", "k"]
 COUNTS = (3, 4, 5, 6)
 """Motifs per image, as in DigitCircle; equally probable."""
 LAST_POSITION = 10
-"""Positions 0 to 10: the authors' notebook has these eleven, the paper's text ten."""
+"""Positions 0 to 10: eleven as in the authors' notebook; the paper's text has ten."""
 
 
 def placements(count: int, last_position: int = LAST_POSITION) -> list[tuple[int, ...]]:
@@ -44,27 +44,27 @@ def flow(count: int, split: Split = "constant5", last_position: int = LAST_POSIT
     .. math:: \sum_{s} \min(n_s\, p_{k} / d,\; p_{k-1})
 
     over the placements s of k - 1 motifs, where n_s placements of k motifs become s by losing one. Each splits its
-    probability between what it can become: d = k of them. The authors' notebook has d = 5 for every k, from which the
-    published 0.465 comes.
+    probability between its d = k possible successors. The authors' notebook has d = 5 for every k, which gives the
+    published 0.465.
 
     Parameters
     ----------
     count
         k, at least 1.
     split
-        ``constant5`` (as published) or ``k`` (each placement gives away exactly what it has).
+        ``constant5`` (as published) or ``k`` (each placement gives away exactly its own probability).
     last_position
-        Of the positions 0, 1, ...
+        Last of the positions 0, 1, ...
 
     Returns
     -------
     float
-        0 where there are no placements of k motifs.
+        0 if there are no placements of k motifs.
 
     Raises
     ------
     ValueError
-        On another split.
+        If the split is unknown.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def flow(count: int, split: Split = "constant5", last_position: int = LAST_POSIT
 
 
 def alpha(split: Split = "constant5", last_position: int = LAST_POSITION) -> float:
-    """Return alpha: the flows of all counts but the smallest, which has nothing to become.
+    """Return alpha: the sum of the flows of all counts but the smallest, which has no successors.
 
     Examples
     --------

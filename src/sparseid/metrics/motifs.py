@@ -1,8 +1,8 @@
-"""Motif errors: whether activations lie on the true motifs, and whether each channel means one symbol.
+"""Motif errors: false positives, false negatives and confusions of a motif map against the true motifs.
 
 Sparling, section 5.2. Sites are visited in the order given; the largest activation inside a site's box is that site's
-prediction and the box is then emptied in every channel, so a later, overlapping site sees zeros there. Activations
-left over at the end lie outside every box: false positives.
+prediction and the box is then emptied in every channel, so a later, overlapping site sees zeros there. The remaining
+activations are outside every box: false positives.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 NONE = -1
-"""Stands for "no channel" (a missed site) and for "no symbol" (an activation outside every box)."""
+"""Marks "no channel" (a missed site) and "no symbol" (an activation outside every box)."""
 
 ChannelMap = Literal["one_to_one", "many_to_one"]
 FpeDenominator = Literal["hits_plus_outside", "all_active"]
 
 
 class MotifPairs(NamedTuple):
-    """One entry per site and per left-over activation: image, predicted channel, true symbol (:data:`NONE` = -1)."""
+    """One entry per site and per remaining activation: image, predicted channel, true symbol (:data:`NONE` = -1)."""
 
     image: NDArray[np.int64]
     predicted: NDArray[np.int64]
@@ -29,7 +29,7 @@ class MotifPairs(NamedTuple):
 
 
 class MotifErrors(NamedTuple):
-    """False positive, false negative and confusion error as shares in [0, 1]; NaN where nothing was there to err on."""
+    """False positive, false negative and confusion error as fractions in [0, 1]; NaN if the denominator is 0."""
 
     fpe: float
     fne: float
@@ -50,9 +50,9 @@ class MotifCounts:
         Rows true symbols, columns channels; the last row holds activations outside every box, the last column missed
         sites.
     active
-        Non-zero entries of all maps seen, including those inside boxes that are not their box's largest.
+        Number of non-zero entries of all maps so far, including those in a box beyond its largest.
     entries
-        All entries of the maps seen; :attr:`density` is active / entries.
+        Number of entries of all maps so far; :attr:`density` is active / entries.
 
     Examples
     --------
@@ -73,11 +73,11 @@ class MotifCounts:
 
     @property
     def density(self) -> float:
-        """Share of non-zero entries; NaN before the first batch."""
+        """Fraction of non-zero entries; NaN before the first batch."""
         return self.active / self.entries if self.entries else float("nan")
 
     def add(self, maps: NDArray[np.floating], sites: NDArray[np.integer]) -> None:
-        """Match one batch and add its counts; arguments and errors as in :func:`match_motifs`."""
+        """Match one batch and add its counts; arguments and errors are those of :func:`match_motifs`."""
         n_symbols, n_channels = (size - 1 for size in self.matrix.shape)
         if maps.shape[1] != n_channels:
             raise ValueError(f"maps have {maps.shape[1]} channels, the counts {n_channels}")
@@ -97,10 +97,10 @@ def match_motifs(maps: NDArray[np.floating], sites: NDArray[np.integer], n_symbo
     maps : (n, C, *spatial) float
         Motif maps after the sparsity layer; one or more spatial axes. Exactly zero means inactive.
     sites : (S, 2 + 2 * spatial axes) int
-        Rows (image in 0..n-1, symbol in 0..K-1, start, stop per axis), half-open boxes in map cells, visited in row
-        order. Boxes are clipped to the map; a box without any cell is a missed site.
+        Rows (image in 0..n-1, symbol in 0..K-1, start, stop per axis), half-open boxes in map positions, visited in row
+        order. Boxes are clipped to the map; an empty box is a missed site.
     n_symbols
-        K.
+        Number of symbols K.
 
     Returns
     -------
@@ -109,7 +109,8 @@ def match_motifs(maps: NDArray[np.floating], sites: NDArray[np.integer], n_symbo
     Raises
     ------
     ValueError
-        If a map holds a negative number or NaN, or a site names an image, symbol or number of axes that does not exist.
+        If a map holds a negative number or NaN, or a site has the wrong number of axes or an image or symbol that does
+        not exist.
     """
     counts = MotifCounts(n_symbols, maps.shape[1])
     counts.add(maps, sites)
@@ -117,9 +118,10 @@ def match_motifs(maps: NDArray[np.floating], sites: NDArray[np.integer], n_symbo
 
 
 def match_pairs(maps: NDArray[np.floating], sites: NDArray[np.integer], n_symbols: int) -> MotifPairs:
-    """List every pair behind :func:`match_motifs`, image by image: its sites in order, then left-overs by channel.
+    """List the pairs behind :func:`match_motifs`, image by image: sites in order, then other activations by channel.
 
-    One entry per left-over activation: meant for sparse maps. Arguments and errors as in :func:`match_motifs`.
+    Intended for sparse maps (one entry per remaining activation). Arguments and errors are those of
+    :func:`match_motifs`.
     """
     predicted, outside, _ = _match(maps, sites, n_symbols)
     left_image, left_channel = np.nonzero(outside)[:2]
@@ -141,24 +143,24 @@ def motif_errors(
     """Compute the three motif errors from counts.
 
     FNE = missed sites / sites. FPE = activations outside every box / predictions, where the predictions are the sites
-    that were hit plus the activations outside (as the published numbers were computed), or all active entries (as the
-    paper's text says). CE = share of hit sites whose channel does not stand for their symbol.
+    that were hit plus the activations outside (as the published numbers were computed), or all active entries (as in
+    the paper's text). CE = fraction of hit sites whose channel is not assigned to their symbol.
 
     Parameters
     ----------
     counts
         Counts of all test items.
     channel_map
-        How channels are given symbols: ``one_to_one`` picks the assignment with the fewest errors in which no two
-        channels share a symbol (DigitCircle, splicing), ``many_to_one`` gives each channel its most frequent symbol
-        (LaTeX-OCR, audio).
+        Assignment of symbols to channels: ``one_to_one``, the one with the fewest errors in which no two channels have
+        the same symbol (DigitCircle, splicing), or ``many_to_one``, each channel's most frequent symbol (LaTeX-OCR,
+        audio).
     fpe_denominator
         ``hits_plus_outside`` or ``all_active``.
 
     Returns
     -------
     MotifErrors
-        Shares in [0, 1]. Without sites FNE is NaN, without predictions FPE is NaN, without hit sites CE is NaN.
+        Fractions in [0, 1]. Without sites FNE is NaN, without predictions FPE is NaN, without hit sites CE is NaN.
     """
     hits = counts.matrix[:-1, :-1]
     n_hits, n_outside, n_missed = int(hits.sum()), int(counts.matrix[NONE].sum()), int(counts.matrix[:-1, NONE].sum())
@@ -175,15 +177,15 @@ def motif_errors(
 
 
 def channel_symbols(matrix: NDArray[np.integer], channel_map: ChannelMap = "one_to_one") -> NDArray[np.int64]:
-    """Return the symbol each channel stands for, (C,) int64; :data:`NONE` for a channel that stands for none.
+    """Return the symbol assigned to each channel, (C,) int64; :data:`NONE` for a channel without a symbol.
 
     Parameters
     ----------
     matrix : (K + 1, C + 1) int
         Counts as in :class:`MotifCounts`.
     channel_map
-        As in :func:`motif_errors`. Ties go to the smaller symbol; a channel that never hit a site stands for none, and
-        so does a channel that is left over when there are more channels than symbols.
+        As in :func:`motif_errors`. Ties go to the smaller symbol. A channel has no symbol if it never hit a site, or if
+        there are more channels than symbols and it is one of the surplus.
     """
     hits = np.asarray(matrix)[:-1, :-1]
     symbols = np.full(hits.shape[1], NONE, np.int64)
@@ -196,7 +198,7 @@ def channel_symbols(matrix: NDArray[np.integer], channel_map: ChannelMap = "one_
 
 
 def boxes_in_cells(sites: NDArray[np.integer], stride: int) -> NDArray[np.int64]:
-    """Convert boxes from pixels to map cells of `stride` pixels a side; every cell that a box touches belongs to it."""
+    """Convert boxes from pixels to map positions of `stride` pixels a side; a box covers every position it touches."""
     cells = np.array(sites, np.int64)
     cells[:, 2::2] //= stride
     cells[:, 3::2] = -(-cells[:, 3::2] // stride)
@@ -206,7 +208,7 @@ def boxes_in_cells(sites: NDArray[np.integer], stride: int) -> NDArray[np.int64]
 def _match(
     maps: NDArray[np.floating], sites: NDArray[np.integer], n_symbols: int
 ) -> tuple[NDArray[np.int64], NDArray[np.floating], int]:
-    """Return each site's predicted channel, the maps with all boxes emptied, and how many active entries boxes held."""
+    """Return each site's predicted channel, the maps with boxes emptied, and the count of active entries in boxes."""
     axes = maps.ndim - 2
     if sites.ndim != 2 or sites.shape[1] != 2 + 2 * axes:
         raise ValueError(f"sites must have shape (S, {2 + 2 * axes}) for maps of shape {maps.shape}, got {sites.shape}")
@@ -214,7 +216,7 @@ def _match(
         raise ValueError("motif maps must be non-negative and free of NaN")
     for column, limit, what in ((0, len(maps), "image"), (1, n_symbols, "symbol")):
         if len(sites) and not (sites[:, column].min() >= 0 and sites[:, column].max() < limit):
-            raise ValueError(f"a site names {what} {sites[:, column].max()} outside 0..{limit - 1}")
+            raise ValueError(f"a site has {what} {sites[:, column].max()} outside 0..{limit - 1}")
     left = maps.copy()
     predicted = np.full(len(sites), NONE, np.int64)
     in_boxes = 0

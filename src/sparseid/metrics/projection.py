@@ -1,4 +1,4 @@
-"""Codes in the plane by t-SNE, and how far apart the classes lie there."""
+"""Projection of codes to the plane by t-SNE, and separation of the classes in it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from sklearn.manifold import TSNE
 from sklearn.metrics import silhouette_score
 
 PERPLEXITY = 30.0
-"""Of t-SNE: the default of R's Rtsne, with which the Sparse VAE's figure was drawn."""
+"""Perplexity of t-SNE: the default of R's Rtsne, which drew the Sparse VAE's figure."""
 
 
 def tsne_plane(codes: NDArray[np.floating], seed: int = 0) -> NDArray[np.float64]:
-    """Return (samples, 2) the t-SNE projection of codes; equal codes share a place.
+    """Return the t-SNE projection (samples, 2) of codes; equal codes have the same position.
 
     Parameters
     ----------
     codes
         (samples, latents)
     seed
-        Of the projection.
+        Seed of the projection.
 
     Returns
     -------
@@ -29,32 +29,32 @@ def tsne_plane(codes: NDArray[np.floating], seed: int = 0) -> NDArray[np.float64
     Raises
     ------
     ValueError
-        If there are fewer than three different codes.
+        If there are fewer than three distinct codes.
     """
     if not np.isfinite(codes).all():
         return np.full((len(codes), 2), np.nan)
     different, place = np.unique(codes, axis=0, return_inverse=True)
     if len(different) < 3:
-        raise ValueError(f"t-SNE needs three or more different codes, got {len(different)}")
+        raise ValueError(f"t-SNE needs three or more distinct codes, got {len(different)}")
     perplexity = min(PERPLEXITY, (len(different) - 1) / 3)
     plane = TSNE(perplexity=perplexity, random_state=seed, n_jobs=1).fit_transform(different)
     return np.asarray(plane, dtype=np.float64)[place.ravel()]
 
 
 def class_silhouette(plane: NDArray[np.floating], labels: NDArray) -> float:
-    """Return the silhouette of the classes: in [-1, 1], 1 if they lie far apart.
+    """Return the silhouette of the classes: in [-1, 1], 1 if they are far apart.
 
     Parameters
     ----------
     plane
         (samples, 2)
     labels
-        (samples,) the class of each.
+        (samples,) the class of each sample.
 
     Returns
     -------
     float
-        NaN for a plane that is not finite, or where there is one class only or every sample has its own.
+        NaN for a plane that is not finite, for a single class, or if every sample is its own class.
 
     Examples
     --------

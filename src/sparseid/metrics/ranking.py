@@ -1,4 +1,4 @@
-"""How well predicted probabilities of items reconstruct a user's items: log loss, recall and NDCG of every row."""
+"""Reconstruction of a user's items from predicted probabilities: log loss, recall and NDCG of every row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TINY = 1e-6
 
 
 def log_loss(probabilities: Tensor, counts: Tensor) -> Tensor:
-    """Return (...,) the log loss of each row, - sum_j x_j log(p_j + 1e-6), in nats; 0 for an empty row.
+    """Return the log loss (...,) of each row, - sum_j x_j log(p_j + 1e-6), in nats; 0 for an empty row.
 
     Parameters
     ----------
@@ -26,14 +26,14 @@ def log_loss(probabilities: Tensor, counts: Tensor) -> Tensor:
 
 
 def recall_at(scores: Tensor, targets: Tensor, length: int) -> Tensor:
-    """Return (...,) the share of a row's positives among its `length` highest scores, of min(length, positives).
+    """Return the recall (...,) of each row: positives among its `length` highest scores / min(length, positives).
 
     Parameters
     ----------
     scores, targets
         (..., items); items with a target above 0 are positive.
     length
-        Of the list.
+        Length of the list.
 
     Returns
     -------
@@ -51,14 +51,14 @@ def recall_at(scores: Tensor, targets: Tensor, length: int) -> Tensor:
 
 
 def ndcg_at(scores: Tensor, targets: Tensor, length: int) -> Tensor:
-    """Return (...,) the normalised discounted cumulative gain of each row's list, with binary relevance.
+    """Return the normalised discounted cumulative gain (...,) of each row's list, with binary relevance.
 
     The gain of rank r is 1 / log2(r + 1) if its item is positive, divided by that of the best list.
 
     Parameters
     ----------
     scores, targets, length
-        As in :func:`recall_at`, whose rows without value have none here either.
+        As in :func:`recall_at`, with NaN for the same rows.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def ndcg_at(scores: Tensor, targets: Tensor, length: int) -> Tensor:
 
 
 def _listed(scores: Tensor, positives: Tensor, length: int) -> Tensor:
-    """Return (..., length) float64: 1 where the item of a rank is positive."""
+    """Return (..., length) float64: 1 if the item of a rank is positive."""
     order = scores.topk(min(length, scores.shape[-1]), dim=-1).indices
     return positives.gather(-1, order).double()
 

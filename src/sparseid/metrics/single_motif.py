@@ -1,4 +1,4 @@
-"""Errors of naming single motifs, by which a trained encoder is compared with a classifier (Sparling, Table 2)."""
+"""Classification error on single motifs, to compare a trained encoder with a classifier (Sparling, Table 2)."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from numpy.typing import NDArray
 
 
 def count_predictions(kinds: NDArray[np.integer], channels: NDArray[np.integer], shape: tuple[int, int]) -> NDArray:
-    """Count how often each true kind was given each channel: (items,) and (items,) to `shape` (K, C) int64."""
+    """Count pairs of true kind and predicted channel: (items,) and (items,) to `shape` (K, C) int64."""
     matrix = np.zeros(shape, np.int64)
     np.add.at(matrix, (kinds, channels), 1)
     return matrix
 
 
 def single_motif_error(matrix: NDArray[np.integer], without: Collection[int] = ()) -> float:
-    """Return the share of single motifs whose channel does not stand for their kind.
+    """Return the fraction of single motifs whose channel is not assigned to their kind.
 
-    Each channel stands for the kind for which it was predicted most often.
+    Each channel is assigned to the kind for which it was predicted most often.
 
     Parameters
     ----------
     matrix : (K, C) int
         Counts of true kinds (rows) and predicted channels (columns).
     without
-        Kinds to leave out, with the channels that stand for them.
+        Kinds to exclude, with the channels assigned to them.
 
     Returns
     -------
     float
-        In [0, 1]; NaN if nothing is left.
+        In [0, 1]; NaN if no motif remains.
 
     Examples
     --------

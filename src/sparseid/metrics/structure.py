@@ -1,4 +1,4 @@
-"""How well an estimated dependency structure is the true one, up to the order of the latents (DDL, Theorem 2)."""
+"""Recovery of the true dependency structure, up to the order of the latents (DDL, Theorem 2)."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
 THRESHOLD = 0.1
-"""Share of the largest entry of a row below which an entry is taken for 0; the paper does not say."""
+"""Entries below this fraction of the largest in their row count as 0; the paper gives no value."""
 
 Values = NDArray[np.floating]
 
 
 class StructureRecovery(NamedTuple):
-    """How near the estimated support is to the true one.
+    """Agreement of the estimated support with the true one.
 
     Attributes
     ----------
     f1
-        Harmonic mean of the shares of estimated and of true edges that are right; in [0, 1], 1 is perfect. 1 if there
-        are no edges in either.
+        Harmonic mean of precision and recall of the edges; in [0, 1], 1 is perfect. 1 if neither has any edges.
     shd
-        Structural Hamming distance: edges that are in one of them only.
+        Structural Hamming distance: number of edges in only one of the two.
     """
 
     f1: float
@@ -31,17 +30,17 @@ class StructureRecovery(NamedTuple):
 
 
 def support_of(strength: Values, threshold: float = THRESHOLD) -> NDArray[np.bool_]:
-    """Return (m, n) bool, which observation depends on which latent; a row of zeros depends on none.
+    """Return the support (m, n) bool: dependence of each observation on each latent; False in a row of zeros.
 
-    An L1 penalty makes small entries and no zeros: an entry counts from a share of the largest of its row on.
+    An L1 penalty yields small entries, not zeros: an entry counts from a fraction of the largest in its row.
 
     Parameters
     ----------
     strength
-        (m, n) nonnegative: how strongly observation k depends on latent i, in units in which latents can be compared,
-        such as the mean absolute derivative times the latent's standard deviation.
+        (m, n) nonnegative strength of the dependence of observation k on latent i, in units in which latents can be
+        compared, such as the mean absolute derivative times the latent's standard deviation.
     threshold
-        That share.
+        That fraction.
 
     Examples
     --------
@@ -69,7 +68,7 @@ def structure_recovery(strength: Values, mask: ArrayLike) -> StructureRecovery:
     Raises
     ------
     ValueError
-        If the two differ in shape.
+        If the shapes differ.
 
     Examples
     --------
@@ -78,7 +77,7 @@ def structure_recovery(strength: Values, mask: ArrayLike) -> StructureRecovery:
     """
     true = np.asarray(mask) != 0
     if strength.shape != true.shape:
-        raise ValueError(f"an estimated structure {strength.shape} is compared with a mask {true.shape}")
+        raise ValueError(f"the estimated structure {strength.shape} and the mask {true.shape} must have the same shape")
     if not np.isfinite(strength).all():
         return StructureRecovery(np.nan, np.nan)
     found = support_of(strength)
@@ -91,27 +90,27 @@ def structure_recovery(strength: Values, mask: ArrayLike) -> StructureRecovery:
 def forbidden_entry(transition: Values, mask: ArrayLike) -> float:
     """Return the largest entry of a transition matrix that the true structure forbids.
 
-    Let T be the derivative of the true latents by the estimated ones. Where both have the same dependency structure
-    under the matching pi of latents, T[i, pi(j)] is zero unless every observation that depends on latent i depends on
-    latent j as well. pi is the matching of the largest sum of entries.
+    Let T be the derivative of the true latents with respect to the estimated ones. If both have the same dependency
+    structure under the matching pi of latents, T[i, pi(j)] is zero unless every observation that depends on latent i
+    also depends on latent j. pi is the matching with the largest sum of entries.
 
     Parameters
     ----------
     transition
-        (n, n) nonnegative: mean absolute entries of T, scaled so that they can be compared.
+        (n, n) nonnegative mean absolute entries of T, scaled to be comparable.
     mask
         (m, n) of 0 and 1, the true structure.
 
     Returns
     -------
     float
-        NaN if the structure forbids nothing, as if every observation depends on every latent, or if an entry is not
-        finite.
+        NaN if the structure forbids no entry (for example if every observation depends on every latent), or if an
+        entry is not finite.
 
     Raises
     ------
     ValueError
-        If there are not as many latents in one as in the other.
+        If the numbers of latents differ.
 
     Examples
     --------
@@ -120,7 +119,8 @@ def forbidden_entry(transition: Values, mask: ArrayLike) -> float:
     """
     true = np.asarray(mask) != 0
     if transition.shape != (true.shape[1],) * 2:
-        raise ValueError(f"a transition matrix {transition.shape} cannot belong to a mask {true.shape}")
+        shapes = f"transition matrix {transition.shape} and mask {true.shape}"
+        raise ValueError(f"{shapes} must have the same number of latents")
     contained = (true[:, :, None] <= true[:, None, :]).all(axis=0)  # (i, j): children of i are among those of j
     if not np.isfinite(transition).all() or contained.all():
         return np.nan

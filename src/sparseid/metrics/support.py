@@ -1,4 +1,4 @@
-"""How well a selector matrix shows which features depend on which true factor."""
+"""Recovery of the true support (dependence of features on factors) by a selector matrix."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sparseid.metrics.mcc import UNMATCHED, matching
 
 THRESHOLD = 0.01
-"""Selectors below this are taken for 0, as in the Sparse VAE's authors' scripts."""
+"""Selectors below this count as 0, as in the scripts of the Sparse VAE's authors."""
 
 Values = NDArray[np.floating]
 
@@ -23,7 +23,7 @@ class SupportRecovery(NamedTuple):
     mse
         Mean squared difference of the rows, each with absolute sum 1 (or 0), from those of the truth.
     hamming
-        Number of entries that are zero in one of them and not in the other.
+        Number of entries that are zero in only one of the two.
     """
 
     mse: float
@@ -37,7 +37,7 @@ def support_recovery(
 
     Selectors below 0.01, or more probably of the spike than of the slab, are 0; each row is divided by its absolute
     sum. Latents without a factor must have no features. The authors take for each factor the latent that correlates
-    most with it, twice the same if it comes so; here latents and factors are matched one to one.
+    most with it, possibly the same one twice; here latents and factors are matched one to one.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ def support_recovery(
     factors
         (samples, true factors)
     support
-        (features, true factors) share of each factor in a feature; rows sum to 1.
+        (features, true factors) fraction of each factor in a feature; rows sum to 1.
     slab_probability
-        (features, latents), if there is one.
+        (features, latents) probability of the slab, if the selector has one.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Topics: the features that a latent is most about, and whether they occur together."""
+"""Topics: the features with the largest weights of a latent, and their coherence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def top_features(selector: NDArray[np.floating], count: int) -> NDArray[np.intp]
     selector
         (features, latents)
     count
-        Features of a latent; of equal weights the first feature comes first.
+        Number of features per latent; of equal weights the first feature comes first.
 
     Returns
     -------
@@ -34,16 +34,16 @@ def top_features(selector: NDArray[np.floating], count: int) -> NDArray[np.intp]
 def npmi(occurs: NDArray[np.bool_], groups: NDArray[np.integer]) -> NDArray[np.float64]:
     """Return the coherence of groups of features: their mean normalised pointwise mutual information.
 
-    Of a pair it is log(p_ij / (p_i p_j)) / -log p_ij, from the shares p of rows in which features occur. It is -1 for
-    two that never occur together, 0 for independent ones, 1 for two that occur in the same rows only; 0 for two that
-    occur in all rows.
+    For a pair it is log(p_ij / (p_i p_j)) / -log p_ij, with the fractions p of rows in which features occur: -1 for
+    features that never co-occur, 0 for independent ones, 1 for features that occur in exactly the same rows, 0 for
+    features that both occur in all rows.
 
     Parameters
     ----------
     occurs
         (rows, features)
     groups
-        (groups, members) columns of `occurs`, two members or more.
+        (groups, members) columns of `occurs`, two or more members.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""Many small models trained as one: layers, batches, best states with a leading member axis."""
+"""Stacks of small models trained as one: layers, batches and best states with a leading member axis."""

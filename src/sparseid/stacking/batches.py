@@ -1,4 +1,4 @@
-"""Training batches of a stack: every member goes through its own data in its own order."""
+"""Training batches of a stack, in which every member visits its own data in its own order."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from sparseid.stacking.members import generators
 
 
 class StackedBatches:
-    """The items of every training batch, per member; batch i is a function of (seed, i).
+    """Items of every training batch, per member; batch i is a function of (seed, i).
 
-    In an epoch each member sees its items once, in an order drawn from its stream ``batches`` at the epoch's number;
-    what does not fill a batch is left out, other items in every epoch, or makes a smaller last one.
+    In an epoch each member sees its items once, in an order drawn from its stream ``batches`` at the epoch's number.
+    The remainder that does not fill a batch is skipped (other items in every epoch) or forms a smaller last batch.
 
     Parameters
     ----------
     seeds
         One per member.
     items
-        Training items of a member.
+        Number of training items of a member.
     batch_size
-        Items of a member in a batch.
+        Number of items of a member in a batch.
     device
-        Where the numbers of the items should lie: an epoch's are moved there at once, no step waits for them.
+        Device of the item numbers: those of an epoch are moved at once, so that no step waits for them.
     drop_last
-        Whether what does not fill a batch is left out.
+        Whether to skip the remainder that does not fill a batch.
 
     Raises
     ------
     ValueError
-        If there is no batch in an epoch.
+        If the items do not fill a batch.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class StackedBatches:
         self._order = torch.empty(0)
 
     def __len__(self) -> int:
-        """Return the batches of an epoch."""
+        """Return the number of batches of an epoch."""
         return self.items // self.batch_size if self.drop_last else -(-self.items // self.batch_size)
 
     def indices(self, number: int) -> Tensor:
@@ -91,5 +91,5 @@ def take(values: Tensor, indices: Tensor) -> Tensor:
     """
     members, items, *shape = values.shape
     first = torch.arange(0, members * items, items, device=indices.device)
-    rows = (indices + first[:, None]).flatten()  # whole rows of one long table: several times faster than gather
+    rows = (indices + first[:, None]).flatten()  # rows of one long table: several times faster than gather
     return values.view(members * items, *shape).index_select(0, rows).view(*indices.shape, *shape)

@@ -1,4 +1,4 @@
-"""Best state and early stop of every member, on its own validation curve."""
+"""Best state and early stopping of every member, by its own validation curve."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from torch import Tensor, nn
 
 
 class EarlyStop(nn.Module):
-    """Which members still improve; all vectors (members,) stay on the device.
+    """Early stopping per member; all vectors (members,) stay on the device.
 
-    A member that has not improved for `patience` validations is stopped: whatever it does later does not count. Its
-    state is part of the module's ``state_dict``.
+    A member that has not improved for `patience` validations is stopped: later improvements are ignored. The state is
+    part of the module's ``state_dict``.
 
     Parameters
     ----------
     members
         Size of the stack.
     patience
-        Validations without improvement after which a member is stopped; 0 never stops one.
+        Validations without improvement after which a member is stopped; 0 disables early stopping.
     least
-        An improvement is a value smaller than the best by more than this.
+        Minimum decrease of the value that counts as an improvement (exclusive).
 
     Attributes
     ----------
     best
         Smallest validation value of each member; infinite before the first. NaN never improves.
     waited
-        Validations since then.
+        Validations since the best one.
     """
 
     best: Tensor
@@ -43,11 +43,11 @@ class EarlyStop(nn.Module):
 
     @property
     def stopped(self) -> Tensor:
-        """(members,) bool."""
+        """Members that are stopped, (members,) bool."""
         return (self.waited >= self.patience) & (self.patience > 0)
 
     def update(self, values: Tensor) -> Tensor:
-        """Note the members' values of a validation; return (members,) bool, who has improved."""
+        """Record the members' values of a validation; return whether each has improved, (members,) bool."""
         going_on = ~self.stopped
         improved = going_on & (values < self.best - self.least)
         self.best.copy_(torch.where(improved, values, self.best))
@@ -56,7 +56,7 @@ class EarlyStop(nn.Module):
 
 
 class BestState(nn.Module):
-    """A copy of the stack's tensors in which each member's slice is that of its own best validation.
+    """A copy of the stack's tensors in which each member's slice is from its own best validation.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ class BestState(nn.Module):
             self.register_buffer(self.names[name], tensor.detach().clone())
 
     def keep(self, improved: Tensor, tensors: Mapping[str, Tensor]) -> None:
-        """Take the slices of the members that have improved, (members,) bool."""
+        """Copy the slices of the members that have improved, (members,) bool."""
         for name, tensor in tensors.items():
             kept = getattr(self, self.names[name])
             chosen = improved.view(-1, *[1] * (tensor.dim() - 1))
             kept.copy_(torch.where(chosen, tensor.detach(), kept))
 
     def tensors(self) -> dict[str, Tensor]:
-        """Return the kept tensors by name."""
+        """Return the best tensors by name."""
         return {name: getattr(self, buffer) for name, buffer in self.names.items()}

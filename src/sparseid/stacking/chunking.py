@@ -15,7 +15,7 @@ GROUP_FLOATS = {"cpu": 2**21, "cuda": 2**27}
 """Size of the largest intermediate of a group, whose losses and gradients are computed together."""
 
 Losses = Callable[[dict[str, Tensor], slice], Tensor]
-"""Maps parameters of some members, by name, and which members these are, to their losses (members of the group,)."""
+"""Maps parameters of some members, by name, and their slice of the stack to their losses (members of the group,)."""
 
 
 def parts(members: int, batch: int, floats: int, device: torch.device) -> Iterator[tuple[slice, slice]]:
@@ -43,16 +43,16 @@ def parts(members: int, batch: int, floats: int, device: torch.device) -> Iterat
 
 
 def member_groups(members: int, floats: int, device: torch.device) -> list[slice]:
-    """Return consecutive groups of members, as large as their largest intermediate allows; at least one member each.
+    """Return consecutive groups of members, as large as `FLOATS` allows; at least one member each.
 
     Parameters
     ----------
     members
-        Of the stack.
+        Number of members of the stack.
     floats
-        Size of the largest intermediate of a member.
+        Size of the largest intermediate tensor of a member.
     device
-        Where the work is done.
+        Device of the computation.
 
     Examples
     --------
@@ -64,19 +64,19 @@ def member_groups(members: int, floats: int, device: torch.device) -> list[slice
 
 
 def losses_in_groups(losses: Losses, parameters: Mapping[str, Tensor], groups: Sequence[slice]) -> Tensor:
-    """Return (members,) the losses of all members.
+    """Return the losses (members,) of all members.
 
-    With more than one group the gradient of each is taken as soon as its losses are there, and what it was taken from
-    is dropped: time and memory are those of the groups one after the other, not of the stack.
+    With more than one group, the gradient of each is taken as soon as its losses are known and its graph is freed: time
+    and memory are those of one group after the other, not of the stack.
 
     Parameters
     ----------
     losses
-        The losses of some members.
+        Computes the losses of some members.
     parameters
         Name -> (members, ...).
     groups
-        Of members, in order.
+        Groups of members, in order.
     """
     if len(groups) == 1:
         return losses(dict(parameters), groups[0])

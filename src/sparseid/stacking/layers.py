@@ -16,12 +16,11 @@ class StackedLinear(nn.Module):
     Parameters
     ----------
     in_features, out_features
-        Sizes of every member's map.
+        Sizes of the map of every member.
     generators
-        One per member, each drawn from in turn. Weights and bias are uniform in +-1/sqrt(in_features), as in
-        `torch.nn.Linear`.
+        One per member. Weights and bias are uniform in +-1/sqrt(in_features), as in `torch.nn.Linear`.
     bias
-        Whether there is one.
+        Whether the map has a bias.
 
     Attributes
     ----------
@@ -57,19 +56,19 @@ def stacked_mlp(
     activation: Callable[[], nn.Module],
     last_bias: bool = True,
 ) -> nn.Sequential:
-    """Return a multilayer perceptron per member: linear maps with an activation between each two of them.
+    """Return a multilayer perceptron per member: linear maps with activations in between.
 
     Parameters
     ----------
     sizes
-        Features of the input, of every hidden layer and of the output.
+        Numbers of features of the input, of every hidden layer and of the output.
     generators
         One per member.
     activation
-        Makes the activation; one that works in place saves memory traffic, since a linear map does not need its output.
+        Creates the activation; an in-place one saves memory traffic, since a linear map does not need its output.
     last_bias
-        Whether the last map has a bias. Before batch norm it must not: the norm takes it out again, its gradient is
-        nothing but rounding, and Adam would let it walk at random.
+        Whether the last map has a bias. Before batch norm it must not: the norm removes it, so its gradient is pure
+        rounding error and Adam would turn it into a random walk.
     """
     layers: list[nn.Module] = []
     for place, (inputs, outputs) in enumerate(pairwise(sizes), start=2):
@@ -79,12 +78,12 @@ def stacked_mlp(
 
 
 class StackedBatchNorm(nn.Module):
-    """Batch norm without scale and shift, each member over its own batch.
+    """Batch norm without scale and shift, over the batch of each member.
 
     Parameters
     ----------
     members, features
-        Of the inputs.
+        Sizes of the inputs.
     momentum
         Weight of the newest batch in the moving statistics that evaluation uses.
     """
@@ -99,7 +98,7 @@ class StackedBatchNorm(nn.Module):
         self.register_buffer("variance", torch.ones(members, features))
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Normalise (members, batch, features) over the batch; in evaluation by the moving statistics."""
+        """Normalise (members, batch, features) over the batch; in evaluation mode by the moving statistics."""
         members, batch, features = inputs.shape
         flat = inputs.transpose(0, 1).reshape(batch, members * features)  # a channel per member and feature
         moving = self.mean.view(-1), self.variance.view(-1)

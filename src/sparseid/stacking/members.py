@@ -1,4 +1,4 @@
-"""What every stack does: a generator per member, numbers per member, one loss of all members."""
+"""Basics of every stack: a generator per member, numbers per member, one loss of all members."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from sparseid.streams import Streams
 
 
 def generators(seeds: Sequence[int], name: str, *counters: int) -> list[torch.Generator]:
-    """Return the generator of the stream `name` of each member, on the CPU: what is drawn is the same on all devices.
+    """Return the generator of the stream `name` of each member, on the CPU: draws are the same on all devices.
 
     Parameters
     ----------
     seeds
-        One per member. What a member draws depends on its own seed only, not on who else is in the stack.
+        One per member. A member's draws depend on its own seed only, not on the other members.
     name, counters
         As in `streams.Streams`.
     """
@@ -25,12 +25,12 @@ def generators(seeds: Sequence[int], name: str, *counters: int) -> list[torch.Ge
 
 
 def per_member(values: float | Sequence[float], members: int) -> Tensor:
-    """Return (members,) float32: one number for all members, or one for each.
+    """Return (members,) float32 from one number for all members or one for each.
 
     Raises
     ------
     ValueError
-        If there are neither one nor `members` values.
+        If the number of values is neither one nor `members`.
 
     Examples
     --------
@@ -46,8 +46,8 @@ def per_member(values: float | Sequence[float], members: int) -> Tensor:
 def sum_of_members(losses: Tensor) -> Tensor:
     """Return the sum of the members' losses, whose gradient is each member's own.
 
-    A member whose loss is not finite counts as zero, so that its end is not that of the others: models of different
-    members share no parameter. NaN if no member's loss is finite.
+    A member whose loss is not finite counts as zero, so that it does not spoil the others: different members
+    have no parameter in common. NaN if no member's loss is finite.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Random numbers of every training step of a stack, drawn for many steps at a time."""
+"""Random numbers for every training step of a stack, drawn for many steps at a time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 from sparseid.stacking.members import generators
 
 DRAWN_AT_ONCE = 2**16
-"""Numbers of a member that are drawn at a time: no step waits for a generator."""
+"""Numbers of a member that are drawn at a time, so that no step waits for a generator."""
 
 Draw = Callable[..., Tensor]
 """Draws a tensor of a shape: ``draw(shape, generator=generator)``."""
@@ -55,11 +55,11 @@ class StepNoise:
     seeds
         One per member.
     name
-        Of the random stream.
+        Name of the random stream.
     shape
-        Of a member's tensor in one step; the batch comes first.
+        Shape of a member's tensor in one step; the batch comes first.
     draw
-        What is drawn; standard normal numbers by default.
+        Distribution to draw from; standard normal by default.
 
     Examples
     --------

@@ -88,9 +88,9 @@ def test_a_changed_file_is_read_again(file_of):
         ({"labels": np.array([None] * 60)}, "pickled objects, which are refused"),
         ({"ground_truth": np.ones((4, 8))}, "ground_truth is float64 (4, 8), not bool with 8 columns"),
         ({"ground_truth": np.ones((8, 4), dtype=bool)}, "not bool with 8 columns"),
-        ({"ground_truth": np.ones((1, 8), dtype=bool)}, "ground_truth has 1 rows, less than the 2 of the labels"),
-        ({"ground_truth": np.ones((4, 8), dtype=bool)}, "ground_truth is True everywhere in the 2 rows of the labels"),
-        ({"ground_truth": np.arange(4)[:, None] < np.full(8, 2)}, "ground_truth is False everywhere in the 2 rows"),
+        ({"ground_truth": np.ones((1, 8), dtype=bool)}, "ground_truth has 1 rows, fewer than the 2 of the labels"),
+        ({"ground_truth": np.ones((4, 8), dtype=bool)}, "ground_truth is True in all of the 2 scored rows"),
+        ({"ground_truth": np.arange(4)[:, None] < np.full(8, 2)}, "ground_truth is False in all of the 2 scored rows"),
         ({"observations": np.ones((60, 8))}, "observations are the same in every row"),
     ],
 )
@@ -101,14 +101,14 @@ def test_unusable_arrays_are_named(file_of, changes, text):
 
 
 def test_unusable_files(tmp_path, file_of):
-    assert "names your file" in refused("")
+    assert "must name your npz file" in refused("")
     assert "No such file" in refused(str(tmp_path / "absent.npz"))
     assert "Is a directory" in refused(str(tmp_path))
     path = tmp_path / "broken.npz"
     path.write_bytes(b"")
-    assert "no whole npz file" in refused(str(path))
+    assert "not a complete npz file" in refused(str(path))
     path.write_bytes(Path(file_of()).read_bytes()[:-200])
-    assert "no whole npz file" in refused(str(path))
+    assert "not a complete npz file" in refused(str(path))
     path.write_bytes(pickle.dumps({"observations": 1}))
     assert "pickled objects, which are refused" in refused(str(path))
     np.save(tmp_path / "single.npy", np.zeros((60, 8)))
@@ -147,9 +147,9 @@ def test_number_of_latents(arrays_config, file_of, asked, changes, latents):
 @pytest.mark.parametrize(
     ("asked", "changes", "text"),
     [
-        (0, {"ground_truth": None, "latents": None}, "how many latents should be found"),
-        (5, {}, "do not agree: 5 of data.latents, 4 of latents, 4 of ground_truth"),
-        (0, {"latents": np.zeros((60, 3))}, "do not agree: 3 of latents, 4 of ground_truth"),
+        (0, {"ground_truth": None, "latents": None}, "number of latents is unknown"),
+        (5, {}, "do not agree: 5 in data.latents, 4 in latents, 4 in ground_truth"),
+        (0, {"latents": np.zeros((60, 3))}, "do not agree: 3 in latents, 4 in ground_truth"),
         (9, {"ground_truth": None, "latents": None}, "at most 8, one per observed feature"),
         (1, {"ground_truth": None, "latents": None}, "include the 2 of the label"),
     ],
@@ -173,7 +173,7 @@ def test_faults_of_series_and_settings(arrays_config, file_of):
     assert list(settings_errors(arrays_config(), "data.", batches_of(5))) == []  # presets are planned without a file
     [(keys, said)] = arrays_config().missing_files()
     assert keys == ("data.path",)
-    assert "data.path names your file" in said
+    assert "data.path must name your npz file" in said
     assert "observations  (N, D) numbers" in said
 
 

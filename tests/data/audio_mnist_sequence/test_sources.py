@@ -101,15 +101,18 @@ def _empty(path):
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
-        (_truncated, "is cut off: it promises 154 samples and holds 150; get this file again, or move it"),
-        (_no_wav, "is no wav file of integers, or damaged: file does not start with RIFF id; get this file again, or"),
+        (_truncated, "is truncated: its header gives 154 samples, it holds 150; download this file again, or move it"),
+        (
+            _no_wav,
+            "is not a wav file of integers, or damaged: file does not start with RIFF id; download this file again, or",
+        ),
         (_no_wav, "or convert it, for example: sox 4_ben_1.wav -r 8000 -c 1 -b 16 -e signed-integer NEW.wav"),
-        (_empty, "is empty (0 bytes); get this file again, or move it out of the folder"),
+        (_empty, "is empty (0 bytes); download this file again, or move it out of the folder"),
         ({"rate": 16000}, "has 16000 samples per second, not 8000: convert it, for example: sox 4_ben_1.wav -r 8000 "),
         ({"channels": 2}, "has 2 channels, not one: convert it, for example: sox 4_ben_1.wav -r 8000 -c 1 "),
         ({"width": 1}, "has samples of 8 bits, not 16: convert it, for example: sox 4_ben_1.wav -r 8000 -c 1 -b 16 "),
-        ({"samples": 0}, "holds no sound: its length is zero; get this file again, or"),
-        ({"value": 0}, "is silent: all of its samples are 0; get this file again, or"),
+        ({"samples": 0}, "holds no sound: its length is zero; download this file again, or"),
+        ({"value": 0}, "is silent: all of its samples are 0; download this file again, or"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named_with_the_reason(fsdd_folder, write_wav, spoil, reason):
@@ -138,7 +141,7 @@ def test_audiomnist_at_another_rate_is_refused(audiomnist_folder, write_wav):
 
 def test_a_missing_speaker_of_audiomnist_is_named(audiomnist_folder):
     (audiomnist_folder / "data" / "22").rename(audiomnist_folder / "22")
-    with pytest.raises(InputError, match=r"no folder of speaker 22: .*data/22 is not there"):
+    with pytest.raises(InputError, match=r"no folder of speaker 22: .*data/22 is missing"):
         sources.recordings(config(source="audiomnist", path=str(audiomnist_folder)))
 
 
@@ -192,9 +195,9 @@ def test_a_wav_file_with_another_name_is_refused_since_its_speaker_would_vanish(
     with pytest.raises(InputError) as caught:
         sources.recordings(config(path=str(fsdd_folder)))
     assert f"{fsdd_folder / 'recordings' / name} is not named {{digit}}_{{speaker}}_{{take}}.wav" in str(caught.value)
-    assert "rename all wav files that are not, or move them away; in " in str(caught.value)
+    assert "rename all such wav files, or move them away; " in str(caught.value)
     write_wav(fsdd_folder / "recordings" / "zz.wav")
-    with pytest.raises(InputError, match=r"recordings there are 2$"):
+    with pytest.raises(InputError, match=r"recordings has 2$"):
         sources.recordings(config(path=str(fsdd_folder)))
 
 
@@ -209,7 +212,8 @@ def test_a_further_folder_of_audiomnist_is_refused(audiomnist_folder, write_wav,
     write_wav(path, rate=48000)
     with pytest.raises(InputError) as caught:
         sources.recordings(config(source="audiomnist", path=str(audiomnist_folder)))
-    text = f"{path.parent} is no speaker of AudioMNIST, who are 01 to 60: move this folder out of {path.parents[1]}"
+    text = f"{path.parent} is not a speaker of AudioMNIST, with speakers 01 to 60: move this folder out of "
+    text += str(path.parents[1])
     assert text in str(caught.value)
 
 

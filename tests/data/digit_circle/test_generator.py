@@ -225,7 +225,7 @@ def test_any_valid_distribution_keeps_its_promises(seed, classes, data, jitter, 
         ({"jitter": -1}, "jitter"),
         ({"pre_noise": float("nan")}, "pre_noise"),
         ({"post_noise": 1.5}, "a probability"),
-        ({"rarest": 0.0}, "data.rarest must lie between 0.001 and 1"),
+        ({"rarest": 0.0}, "data.rarest must be between 0.001 and 1"),
         ({"rarest": float("nan")}, "data.rarest"),
     ],
 )

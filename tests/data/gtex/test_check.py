@@ -1,4 +1,4 @@
-"""What is said of a file that is, or is not, the atlas."""
+"""Check of a file that is, or is not, the atlas."""
 
 from dataclasses import replace
 

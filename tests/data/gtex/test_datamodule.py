@@ -131,7 +131,7 @@ def test_contracting_takes_the_node_above_out(cells):
 
 
 def test_choices_and_held_out_types_that_are_none_are_refused(cells):
-    with pytest.raises(InputError, match=r"126 ways, data.z_choice=126 is none"):
+    with pytest.raises(InputError, match=r"126 ways, data.z_choice=126 is not one of them"):
         cells(z_choice=126)
     with pytest.raises(InputError, match=r"data.held_out.index=9: \d cell types have at least 10 cells"):
         cells(held_out={"index": 9})

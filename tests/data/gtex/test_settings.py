@@ -76,18 +76,18 @@ def test_what_columns_genes_and_table_show_is_found_before_anything_runs(setting
     assert faults_of_files(wanted) == []
     for changes, message in (
         ({"groupby": "Broad"}, "has no column 'Broad'"),
-        ({"exclude": ["a"]}, "'a' is no type"),
+        ({"exclude": ["a"]}, "'a' is not a type"),
         ({"include_regex": "^A$"}, "needs two"),
         ({"z_genes": ["VCP", "VCPX"]}, "has no gene VCPX; did you mean VCP"),
         ({"z_genes": ["VCP", "TF0"]}, "no regulator, among the genes expressed, of TF0"),
-        ({"tf_layout": "dorothea"}, "data.tf_layout=htftarget: write that"),
+        ({"tf_layout": "dorothea"}, "data.tf_layout=htftarget: set that"),
     ):
         [text] = faults_of_files(replace(wanted, **changes))
         assert message in text
     (text,) = faults_of_files(settings(path=str(write(adata[:, 1:].copy(), "fewer.h5ad"))))
     assert "has no gene C1orf43" in text
     (text,) = faults_of_files(settings(path=str(table)))
-    assert "it is no HDF5 file" in text
+    assert "it is not an HDF5 file" in text
 
 
 def test_other_settings_of_the_small_sources_are_checked_too(settings):

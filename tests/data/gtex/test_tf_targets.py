@@ -40,7 +40,7 @@ def test_a_wrong_header_names_the_columns_found_and_expected(tmp_path):
 def test_a_table_in_the_other_layout_is_recognised(tmp_path, layout, other):
     path = tmp_path / "table.tsv"
     path.write_text({"dorothea": "tf\ttarget\n", "htftarget": "TF\ttarget\n"}[other] + "A\tB\n")
-    with pytest.raises(InputError, match=f"These are the columns of data.tf_layout={other}: write that"):
+    with pytest.raises(InputError, match=f"These are the columns of data.tf_layout={other}: set that"):
         read_tf_targets(path, layout)
     assert read_tf_targets(path, other) == {"B": ("A",)}
 

@@ -24,22 +24,22 @@ from sparseid.data.latex_ocr.syntax import parse
 from sparseid.errors import InputError
 
 UNITS = 100
-"""Parts of a point that mathtext rounds to; it takes points for those of the requested resolution."""
+"""Fractions of a point that mathtext rounds to; its points are those of the requested resolution."""
 
-_POINTS_PER_INCH = 72  # mathtext's; a length in points is the same number of TeX's here
+_POINTS_PER_INCH = 72  # mathtext's; a length has the same number of TeX's points here
 _FONT = FontProperties(size=10, math_fontfamily="cm")
 _PARSER: MathTextParser[Any] = MathTextParser("path")
 _PARSING = Lock()
-"""Held by the one thread that parses: all threads share the parser's state, and streams draw in a thread each."""
+"""Lock of the parser, whose state all threads have in common; each stream draws in its own thread."""
 
 
 def render(formulas: Sequence[Formula], dpi: int) -> list[Page]:
-    """Draw formulas, each on its page, as mathtext sets them at 10 points.
+    """Draw formulas, each on its own page, as mathtext sets them at 10 points.
 
     Raises
     ------
     InputError
-        If one is none of the grammar's.
+        If a formula is not in the grammar.
     """
     return [page(layout(formula), dpi, own_widths=False) for formula in formulas]
 
@@ -50,7 +50,7 @@ def layout(formula: Formula) -> Box:
     Raises
     ------
     InputError
-        If it is none of the grammar's.
+        If the formula is not in the grammar.
     """
     parse(formula)
     placed = typeset(_displayed(formula))
@@ -63,12 +63,12 @@ def layout(formula: Formula) -> Box:
 
 
 def typeset(text: str) -> Any:
-    """Return what mathtext (``matplotlib.mathtext.VectorParse``) makes of a formula in its language, 1 point = `UNITS`.
+    """Return mathtext's layout (``matplotlib.mathtext.VectorParse``) of a formula in its language, 1 point = `UNITS`.
 
     Raises
     ------
     InputError
-        If it cannot read it.
+        If mathtext cannot read it.
     """
     try:
         with _PARSING:
@@ -79,7 +79,7 @@ def typeset(text: str) -> Any:
 
 
 def _displayed(formula: Formula) -> str:
-    """Return a formula in mathtext's language, which has to be told which fractions are in display style."""
+    """Return a formula in mathtext's language, with explicit display style of fractions."""
     written, depth = [], 0
     for token in (TOKENS[number] for number in formula):
         written.append(r"\dfrac{" if token == "FRAC(" and depth == 0 else TEX[token])
@@ -88,7 +88,7 @@ def _displayed(formula: Formula) -> str:
 
 
 def _bars(tokens: Sequence[str]) -> list[int]:
-    """Return the places of fractions in the order in which mathtext draws their bars: after the numerator."""
+    """Return the places of fractions in the order in which mathtext draws their bars (after the numerator)."""
     bars, open_fractions = [], []
     for place, token in enumerate(tokens):
         if token == "FRAC(":
@@ -101,7 +101,7 @@ def _bars(tokens: Sequence[str]) -> list[int]:
 
 
 def _glyphs(placed: Any) -> Iterator[tuple[float, float, Glyph]]:
-    """Yield the characters from left to right and from top to bottom, as tokens are."""
+    """Yield the characters from left to right and from top to bottom, in the order of tokens."""
     for font, size, code, *_, x, y in placed.glyphs:
         character, large = chr(code), 0
         if Path(font.fname).stem == "cmex10":

@@ -122,7 +122,7 @@ def test_tex_and_names():
     formula = numbers("FRAC( x SUP( 2 SUP) + 1 FRACMID PAREN( y SUB( a SUB) PAREN) FRAC)")
     assert tex(formula) == r"\frac{x^{2}+1}{\left(y_{a}\right)}"
     assert numbers(names(formula)) == formula
-    with pytest.raises(InputError, match="'SQRT' in 'SQRT x' is no token"):
+    with pytest.raises(InputError, match="'SQRT' in 'SQRT x' is not a token"):
         numbers("SQRT x")
 
 

@@ -60,7 +60,7 @@ def test_a_failing_program_says_what_it_said(monkeypatch, tmp_path):
         script.write_text("#!/bin/sh\necho \"! LaTeX Error: File 'preview.sty' not found.\"\nexit 1\n")
         script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
-    with pytest.raises(InputError, match=r"pdflatex failed and said: ! LaTeX Error: File 'preview.sty'"):
+    with pytest.raises(InputError, match=r"pdflatex failed: ! LaTeX Error: File 'preview.sty'"):
         pdflatex.render([numbers("x")], 200)
 
 

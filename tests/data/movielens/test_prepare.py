@@ -169,7 +169,7 @@ def test_utf16_is_told_of(settings, write, name, mark):
 
 def test_users_below_the_threshold_only(settings, write):
     message = refused(settings(source="ml-1m", path=str(write("ml-1m")), min_positives=20))
-    assert "no user has 20 ratings of 4 or more, the most is" in message
+    assert "no user has 20 ratings of 4 or more, the maximum is" in message
     assert "lower data.min_positives" in message
 
 
@@ -179,7 +179,7 @@ def test_too_few_films(settings, write):
 
 
 def test_an_empty_file(settings, write):
-    assert "holds no rating" in refused(settings(source="ml-25m", path=str(write("ml-25m", rows=[]))))
+    assert "has no ratings" in refused(settings(source="ml-25m", path=str(write("ml-25m", rows=[]))))
     for source, name in (("ml-25m", "ratings.csv"), ("ml-1m", "movies.dat")):
         path = write(source) / name
         path.write_bytes(b"")
@@ -195,7 +195,7 @@ def test_titles_in_another_form_are_refused(settings, write):
         with (folder / "movies.csv").open("a") as file:
             file.write(f"\n{wrong}\n")
         message = refused(settings(source="ml-25m", path=str(folder)))
-        assert f"movies.csv, line 12: {wrong!r} is no film and its title" in message
+        assert f"movies.csv, line 12: {wrong!r} is not a film and its title" in message
     folder = write("ml-1m", titles={7: "One"})
     assert "has no title of film 17 (4 are missing)" in refused(settings(source="ml-1m", path=str(folder)))
 

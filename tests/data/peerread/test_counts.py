@@ -84,14 +84,14 @@ def test_half_a_surrogate_pair_is_read_as_a_character_that_is_no_letter(corpus_c
         (b"{", "Expecting property name"),
         (b"[1, 2]", "it holds no object"),
         (b"\xff\xfe{}", "can't decode"),
-        (b'{"abstract": 12}', "its abstract is no text"),
+        (b'{"abstract": 12}', "its abstract is not text"),
     ],
 )
 def test_a_file_that_is_no_paper_is_named(corpus_config, checkout, content, said):
     path = checkout()
     file = sorted(path.rglob("*.json"))[1]
     file.write_bytes(content)
-    with pytest.raises(InputError, match=rf"{file} is no JSON file of a paper: .*{said}"):
+    with pytest.raises(InputError, match=rf"{file} is not the JSON file of a paper: .*{said}"):
         abstracts(corpus_config(source="folder", path=str(path)))
 
 
@@ -99,7 +99,7 @@ def test_an_empty_file_is_named(corpus_config, checkout):
     path = checkout()
     file = sorted(path.rglob("*.json"))[1]
     file.write_bytes(b"")
-    with pytest.raises(InputError, match=rf"{file} is empty\n  Is the checkout whole"):
+    with pytest.raises(InputError, match=rf"{file} is empty\n  Is the checkout complete"):
         abstracts(corpus_config(source="folder", path=str(path)))
 
 
@@ -110,7 +110,7 @@ def test_a_missing_checkout_or_section_is_told_of(corpus_config, checkout, tmp_p
     with pytest.raises(InputError, match="with the section three in"):
         abstracts(corpus_config(source="folder", path=path, sections=["one", "three"]))
     (tmp_path / "empty" / "one").mkdir(parents=True)
-    with pytest.raises(InputError, match=r"has a file <part>/reviews/\*.json: is the checkout whole"):
+    with pytest.raises(InputError, match=r"has a file <part>/reviews/\*.json: is the checkout complete"):
         abstracts(corpus_config(source="folder", path=str(tmp_path / "empty"), sections=["one"]))
 
 

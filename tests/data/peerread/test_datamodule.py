@@ -25,7 +25,7 @@ def test_a_fold_is_held_out(texts, settings, checkout):
     assert torch.equal(data.train[0], torch.from_numpy(counts.matrix[~held_out].astype("float32")))
     assert (data.likelihood, data.row_normalised) == ("multinomial", True)
     assert data.feature_names == counts.words.tolist()
-    assert "6 documents left out that hold fewer than 2 of these words" in data.remarks[-1]
+    assert "6 documents dropped that have fewer than 2 of these words" in data.remarks[-1]
 
 
 def test_the_checkout_its_content_and_its_sections_are_told_of(texts, settings, checkout):
@@ -45,13 +45,13 @@ def test_other_sections_than_the_papers_are_not_its_data(corpus_config):
 
 
 @pytest.mark.parametrize(
-    ("short", "said"), [(0, "5 counted"), (1, "; 1 document left out that holds fewer"), (2, "; 2 documents left out")]
+    ("short", "said"), [(0, "5 counted"), (1, "; 1 document dropped that has fewer"), (2, "; 2 documents dropped")]
 )
 def test_documents_left_out_are_counted_as_one_or_several(settings, checkout, short, said):
     texts = ["posterior network", "network value policy", *["other words"] * short]
     remark = ready(settings(source="folder", path=str(checkout(texts)), words=4, max_df=1.0, min_count=2)).remarks[-1]
     assert said in remark
-    assert ("left out" in remark) == bool(short)
+    assert ("dropped" in remark) == bool(short)
 
 
 def test_a_run_is_known_by_its_texts_and_not_by_their_place(settings, checkout, tmp_path):

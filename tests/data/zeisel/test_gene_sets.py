@@ -20,9 +20,9 @@ def test_sets_are_read_without_regard_to_case(tmp_path):
     ("text", "problem"),
     [
         ("myelination,x,Mbp\n", "line 1: not a name, a description and genes"),
-        ("a\tx\tMbp\na\tx\tPlp1\n", "line 2: a second set called a"),
+        ("a\tx\tMbp\na\tx\tPlp1\n", "line 2: a second set named a"),
         ("a\tx\t\n", "line 1"),
-        ("\n", "holds no set"),
+        ("\n", "has no gene sets"),
     ],
 )
 def test_what_is_no_gmt_file_is_refused_with_the_line(tmp_path, text, problem):

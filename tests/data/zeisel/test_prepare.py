@@ -127,7 +127,7 @@ def test_too_few_genes_are_refused(write):
 
 def test_a_constant_gene_is_never_kept(write, counts):
     path = write(values=np.concatenate([counts[:10], np.full((4, CELLS), 5)]))
-    assert "10 genes that vary are left, fewer than data.noisy_genes=14" in refused(path, noisy_genes=14)
+    assert "10 varying genes remain, fewer than data.noisy_genes=14" in refused(path, noisy_genes=14)
 
 
 def test_a_file_in_which_no_gene_varies_is_told_of(write):
@@ -141,20 +141,20 @@ def test_the_laboratorys_file_is_the_papers():
 
 def test_files_in_another_form_are_refused(write, tmp_path):
     path = write(drop=CLASS)
-    assert "no line level1class and a blank line behind it" in refused(path)
+    assert "no line level1class with a blank line after it" in refused(path)
     whole = write().read_text()
     for name, text, said in (
         ("cut", whole[:-30], ", line 26, 'Gene19': 26 counts for 40 cells"),
         ("only a name", whole + "Gene20", ", line 27, 'Gene20': 0 counts for 40 cells"),
         ("words", whole.replace("Gene3\t0\t", "Gene3\t0\tmany"), ", line 10, 'Gene3': 'many3', of cell 1, is no"),
-        ("fractions", whole.replace("Gene3\t0\t", "Gene3\t0\t1.5"), "'1.53', of cell 1, is no whole number"),
-        ("negative", whole.replace("Gene15\t0\t1", "Gene15\t0\t-1"), "'-1', of cell 1, is no whole number"),
+        ("fractions", whole.replace("Gene3\t0\t", "Gene3\t0\t1.5"), "'1.53', of cell 1, is not a whole number"),
+        ("negative", whole.replace("Gene15\t0\t1", "Gene15\t0\t-1"), "'-1', of cell 1, is not a whole number"),
         ("longer", whole.replace("Gene7\t1\t", "Gene7\t1\t5\t"), "'Gene7': 41 counts for 40 cells"),
         ("no genes", whole[: whole.index("Gene0")], ": No columns to parse from file"),
     ):
         (tmp_path / name).write_text(text)
         assert said in refused(tmp_path / name), name
-        assert "Is the file whole?" in refused(tmp_path / name)
+        assert "Is the file complete?" in refused(tmp_path / name)
     (tmp_path / "empty").touch()
     assert f"{tmp_path}/empty is empty" in refused(tmp_path / "empty")
     (tmp_path / "binary").write_bytes(bytes(range(256)) * 8)
@@ -206,7 +206,7 @@ def test_all_cells_train_and_are_evaluated():
     assert (data.likelihood, data.has_gene_names) == ("gaussian", False)
     assert "other genes" in data.note
     assert data.remarks == [
-        "3005 cells of 7 classes, 558 genes; genes left out: 0 that do not vary, 0 that were not chosen"
+        "3005 cells of 7 classes, 558 genes; genes dropped: 0 that do not vary, 0 that were not chosen"
     ]
     ordered = data.train[0].sort(dim=1).values
     assert torch.allclose(ordered.mean(dim=0), ordered[0], atol=5)  # all cells have nearly the same values: ties differ
@@ -216,7 +216,7 @@ def test_the_users_file_is_told_of_and_looked_at(write):
     config = settings(source="original", path=str(write()))
     data = ZeiselData(config, [0], batch_size=10)
     assert data.note == "40 cells of 2 classes, where the paper has 3005 of 7"
-    assert data.remarks[1].startswith("40 cells of 2 classes, 5 genes; genes left out: 3 that do not vary, 12 that")
+    assert data.remarks[1].startswith("40 cells of 2 classes, 5 genes; genes dropped: 3 that do not vary, 12 that")
     assert data.has_gene_names
     assert "cells.txt (SHA-256" in data.remarks[0]
     assert list(config.missing_files()) == list(settings().missing_files()) == []

@@ -43,7 +43,7 @@ def test_blocks_say_with_whom():
 
 
 def test_what_is_said_of_whole_masks():
-    assert "Structural sparsity holds, too" in text(np.eye(3))
+    assert "Structural sparsity also holds" in text(np.eye(3))
     lower = text(FAMILIES["lower_triangular"](3))
     assert "Sufficient Diversity holds" in lower
     assert "dependent latents leave 1 of 3 identified" in lower
@@ -74,7 +74,7 @@ def test_a_latent_without_a_clause_but_alone_in_its_region_is_identified():
     [
         ([[1, 0], [0, 0], [0, 1]], ["x2 reads no latent"]),
         ([[1, 0], [1, 0]], ["no observation reads z2"]),
-        ([[1, 1, 1], [1, 1, 1]], ["z1, z2 and z3 are read by x1 and x2 alone", "no theorem holds"]),
+        ([[1, 1, 1], [1, 1, 1]], ["z1, z2 and z3 are read only by x1 and x2", "no theorem holds"]),
     ],
 )
 def test_warnings_say_what_no_longer_holds(mask, says):

@@ -38,7 +38,7 @@ NAMES = {
 }
 """Layers of the authors' code -> ours; those in braces by model."""
 PLAIN = {"W": "decoder.selector", "log_sigmas": "log_sigma", "p_star": "slab_probability", "thetas": "slab_share"}
-"""What is stored as it is."""
+"""Arrays stored without conversion."""
 
 
 def method_config(**changes):

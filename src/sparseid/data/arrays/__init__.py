@@ -1,1 +1,1 @@
-"""A user's own time series: observations and labels in an npz file."""
+"""User-provided time series: observations and labels in an npz file."""

@@ -1,4 +1,4 @@
-"""A user's own time series as Lightning sees it: the same for all members of the stack."""
+"""Data module of a user-provided time series, the same for all members of the stack."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 class ArraysData(ContrastiveData):
-    """Batches of a user's own series for a stack of members, which differ in initialisation and batches only.
+    """Batches of a user-provided series for a stack whose members differ only in initialisation and batches.
 
-    The labels' factor is z2, the last latents: as in setting a of the latent walk. Where the file's map has rows for it
-    alone, those of z1 are all True, as they are in the paper; the rows of z2 are what is scored.
+    The labels' factor is z2, the last latents, as in setting a of the latent walk. If the file's map has only its rows,
+    those of z1 are all True, as in the paper; the rows of z2 are scored.
 
     Parameters
     ----------
     config
-        Which file.
+        Settings that name the file.
     seeds
         One per member.
     batch_size
-        References of a member in a batch.
+        Number of references of a member in a batch.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Reads a time series from an npz file, and says what is wrong with it; needs no torch."""
+"""Reader of a time series in an npz file, with checks of its content (no torch)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Values = NDArray[np.float32]
 
 
 class TimeSeries(NamedTuple):
-    """A series as it stands in the file; None for what it does not hold.
+    """A series as stored in the file; None for arrays that it does not have.
 
     Attributes
     ----------
@@ -57,8 +57,8 @@ def embedding_size(config: ArraysSettings, series: TimeSeries) -> int:
     Raises
     ------
     InputError
-        If nothing says it, or two things say different numbers, or it lies below the size of a label or above that of
-        an observation.
+        If none of these gives it, two of them disagree, or it is below the size of a label or above that of an
+        observation.
     """
     (_, features), label_dim = series.observations.shape, series.labels.shape[1]
     said = {"data.latents": config.latents} if config.latents else {}
@@ -68,12 +68,10 @@ def embedding_size(config: ArraysSettings, series: TimeSeries) -> int:
         said["ground_truth"] = len(series.truth)
     keys = ("data.latents", "data.path")
     if not said:
-        text = (
-            "how many latents should be found? Write data.latents=d, or add ground_truth (d, D) or latents to the file"
-        )
+        text = "the number of latents is unknown: set data.latents=d, or add ground_truth (d, D) or latents to the file"
         raise InputError(text, keys)
     if len(set(said.values())) > 1:
-        text = ", ".join(f"{number} of {name}" for name, number in said.items())
+        text = ", ".join(f"{number} in {name}" for name, number in said.items())
         raise InputError(f"the numbers of latents do not agree: {text}", keys)
     latents = next(iter(said.values()))
     if not label_dim <= latents <= features:
@@ -83,27 +81,27 @@ def embedding_size(config: ArraysSettings, series: TimeSeries) -> int:
 
 
 def read_series(path: str) -> TimeSeries:
-    """Return the series of a file, checked.
+    """Return the checked series of a file.
 
     Raises
     ------
     InputError
-        If there is no such file, or it cannot be used; the message says why.
+        If the file is missing or cannot be used.
     """
     if not path:
-        raise InputError(f"data.path names your file: an npz file with the arrays\n{LAYOUT}", ("data.path",))
+        raise InputError(f"data.path must name your npz file, with the arrays\n{LAYOUT}", ("data.path",))
     try:
         status = Path(path).stat()
         return _read(path, (status.st_mtime_ns, status.st_size, status.st_ino))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {os.strerror(error.errno or 0)}", ("data.path",)) from error
     except InputError as error:
-        raise InputError(f"{path} cannot be used: {error}\nIt should hold\n{LAYOUT}", ("data.path",)) from error
+        raise InputError(f"{path} cannot be used: {error}\nIt should contain\n{LAYOUT}", ("data.path",)) from error
 
 
 @functools.lru_cache(maxsize=1)
 def _read(path: str, version: tuple[int, ...]) -> TimeSeries:
-    """Read a file once, however often it is asked for: a sweep is checked cell by cell."""
+    """Read a file, once for all runs of a sweep."""
     arrays = _arrays(path)
     observations = _numbers("observations", arrays["observations"])
     length, features = observations.shape
@@ -130,16 +128,16 @@ def _read(path: str, version: tuple[int, ...]) -> TimeSeries:
 
 
 def _map(truth: NDArray[np.generic], features: int, label_dim: int) -> NDArray[np.bool_]:
-    """Return the true map, whose last rows, those of the labels, can be scored."""
+    """Return the true map, checked: its last rows, those of the labels, can be scored."""
     if truth.dtype != bool or truth.ndim != 2 or truth.shape[1] != features:
         raise InputError(f"ground_truth is {_kind(truth)}, not bool with {features} columns")
     if len(truth) < label_dim:
-        raise InputError(f"ground_truth has {len(truth)} rows, less than the {label_dim} of the labels alone")
+        raise InputError(f"ground_truth has {len(truth)} rows, fewer than the {label_dim} of the labels")
     known = truth.astype(bool)
     scored = known[-label_dim:]
     if scored.all() or not scored.any():
-        text = f"ground_truth is {scored.flat[0]} everywhere in the {label_dim} rows of the labels, which are scored"
-        raise InputError(f"{text}: no map can be told from another by it; mend it or leave it out")
+        text = f"ground_truth is {scored.flat[0]} in all of the {label_dim} scored rows (those of the labels)"
+        raise InputError(f"{text}, so the AUC is undefined: correct it or omit it")
     return known
 
 
@@ -149,19 +147,19 @@ def constant_columns(values: Values) -> str:
 
 
 def _arrays(path: str) -> dict[str, NDArray[np.generic]]:
-    """Return the arrays that are of use; others are not looked at."""
+    """Return the known arrays of the file; others are ignored."""
     try:
         loaded = np.load(path, allow_pickle=False)
         if not isinstance(loaded, np.lib.npyio.NpzFile):
-            raise InputError("it holds one array without a name; numpy.savez keeps several by name")
+            raise InputError("it holds one array without a name; numpy.savez saves several by name")
         with loaded as file:
             if missing := [name for name in NEEDED if name not in file.files]:
                 raise InputError(f"there is no array {' and no array '.join(missing)} (only: {', '.join(file.files)})")
             return {name: file[name] for name in (*NEEDED, *OPTIONAL) if name in file.files}
     except DAMAGED as error:
-        pickled = "allow_pickle" in str(error)  # also said of a file that is neither npz nor npy
-        text = "it is no npz file, or holds pickled objects, which are refused: numpy.savez keeps arrays of numbers"
-        raise InputError(text if pickled else "it is no whole npz file") from error
+        pickled = "allow_pickle" in str(error)  # also the message for a file that is neither npz nor npy
+        text = "it is not an npz file, or holds pickled objects, which are refused: numpy.savez saves arrays of numbers"
+        raise InputError(text if pickled else "it is not a complete npz file") from error
 
 
 def _numbers(name: str, values: NDArray[np.generic]) -> Values:

@@ -1,1 +1,1 @@
-"""AudioMNISTSequence: sequences of spoken digits, labelled in the order in which they are spoken."""
+"""AudioMNISTSequence: sequences of spoken digits, labelled with the digits in spoken order."""

@@ -1,4 +1,4 @@
-"""AudioMNISTSequence as Lightning sees it: clips of the training speakers, tests by speakers that were not heard."""
+"""Data module of AudioMNISTSequence: clips of training speakers, tests by unseen speakers."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class AudioMNISTSequenceData(MotifData):
     """Batches of spectrograms of spoken digit sequences.
 
     Inputs are (items, 64 mel bands, frames, 1) in dB or standardised, computed on the run's device; sites are spans of
-    frames. The training speakers speak training and validation, the others the test.
+    frames. Training and validation use the training speakers, tests the others.
 
     Parameters
     ----------
     distribution
-        What is drawn.
+        Distribution of the clips.
     speakers
         Numbers of the speakers of each split: ``train_speakers`` and ``test_speakers``.
     vocabulary
-        Tokens, of which the first are the digits.
+        Number of tokens; the digits come first.
     standardised
-        Bring the decibels to a mean of about 0 and a deviation of about 1.
+        Scale the decibels to a mean of about 0 and a standard deviation of about 1.
     seed, batch_size, batches_per_check, check_items
         As in :class:`sparseid.data.motifs.MotifData`.
     """
@@ -75,7 +75,7 @@ class AudioMNISTSequenceData(MotifData):
         Raises
         ------
         InputError
-            If the recordings are not there or cannot be used.
+            If the recordings are missing or cannot be used.
         """
         speakers = speakers_of(settings)
         return cls(distribution(settings), speakers, settings.vocabulary, settings.standardised, *checks(run))
@@ -87,12 +87,12 @@ class AudioMNISTSequenceData(MotifData):
 
     @property
     def kind_names(self) -> tuple[str, ...]:
-        """The digits."""
+        """Names of the digits."""
         return tuple(map(str, range(self.kinds)))
 
     @property
     def token_names(self) -> tuple[str, ...]:
-        """The tokens of labels: the digits, then those that no label has."""
+        """Names of the tokens: the digits, then tokens that no label has."""
         return self.kind_names + ("?",) * (self.vocabulary - 2 - self.kinds)
 
     @property
@@ -111,7 +111,7 @@ class AudioMNISTSequenceData(MotifData):
         return self._batch(self.distribution, clips, rng)
 
     def draw_single(self, name: str, items: int, rng: np.random.Generator) -> MotifBatch:
-        """Draw clips of 3 s with one digit in the middle, by the speakers of the split `name` (else of training)."""
+        """Draw clips of 3 s with one digit in the middle, by the speakers of the split `name` (by default training)."""
         single = ClipDistribution(
             self.distribution.recordings,
             samples_of(SINGLE_SECONDS),
@@ -124,7 +124,7 @@ class AudioMNISTSequenceData(MotifData):
 
     @property
     def exchangeable(self) -> dict[int, int]:
-        """The token of each digit: any may take another's place."""
+        """Token of each digit: any may replace another."""
         return {digit: digit for digit in range(self.kinds)}
 
     def _batch(self, law: ClipDistribution, clips: Clips, rng: np.random.Generator) -> MotifBatch:

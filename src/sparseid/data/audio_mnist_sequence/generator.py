@@ -1,4 +1,4 @@
-"""The clip generator (Sparling, section 5.1): who says which digit when, then the sound with its noise."""
+"""Generator of clips (Sparling, section 5.1): speakers, digits and times, then the sound with noise."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from sparseid.data.audio_mnist_sequence.settings import AudioMNISTSequenceSettings
 
 NOISE_LEVELS = 2**16
-"""Values that noise can have: it is drawn from a table of quantiles, finer than the recordings' 16 bits are."""
+"""Size of the table of quantiles that noise is drawn from, finer than the 16 bits of the recordings."""
 
 
 class Clips(NamedTuple):
-    """What is said when in a batch of clips; places beyond a clip's own count hold -1.
+    """Digits and times in a batch of clips; places beyond a clip's own count hold -1.
 
     Attributes
     ----------
     digits : (clips, places) int64
-        In the order in which they are spoken.
+        Digits in spoken order.
     recordings : (clips, places) int64
-        Which recordings they are.
+        Numbers of their recordings.
     starts, lengths : (clips, places) int64
-        Of the recordings, in samples.
+        Starts and lengths of the recordings, in samples.
     """
 
     digits: NDArray[np.int64]
@@ -42,7 +42,7 @@ class Clips(NamedTuple):
     def sites(self, samples: int) -> NDArray[np.int64]:
         """Return the motifs of clips of `samples` samples: clip, digit, half-open span of frames, then 0 and 1.
 
-        The last two are the span on the axis of width 1 that sounds have beside frames.
+        The last two are the span on the second axis of sounds, of width 1.
         """
         clip, place = np.nonzero(self.digits != PAD)
         spans = frame_spans(self.starts[clip, place], self.lengths[clip, place], samples)
@@ -57,7 +57,7 @@ class ClipDistribution:
     Parameters
     ----------
     recordings
-        What clips are put together from.
+        Recordings that clips are composed of.
     samples
         Length of a clip at 8000 Hz.
     min_digits, max_digits
@@ -65,7 +65,7 @@ class ClipDistribution:
     classes
         Digits 0 .. classes - 1 occur, each independently and equally likely.
     noise_std
-        Standard deviation of the normal noise, of which only what lies within one of it is drawn; full scale is 1.
+        Standard deviation of normal noise, truncated at one standard deviation; full scale is 1.
     """
 
     recordings: Recordings
@@ -76,11 +76,10 @@ class ClipDistribution:
     noise_std: float = 2.0**-10
 
     def draw_clips(self, clips: int, speakers: NDArray[np.integer], rng: np.random.Generator) -> Clips:
-        """Draw who says which digit when.
+        """Draw speakers, digits and times.
 
-        Every digit is said by one of `speakers`, chosen anew, in one of this speaker's takes. Recordings do not
-        overlap; all ways to place them in their order are equally likely. Where they do not fit into the clip, others
-        are drawn.
+        Every digit is spoken by one of `speakers`, drawn independently, in one of this speaker's takes. Recordings do
+        not overlap; all placements in their order are equally likely. Recordings that do not fit the clip are redrawn.
         """
         used = np.arange(self.max_digits) < rng.integers(self.min_digits, self.max_digits + 1, clips)[:, None]
         digits, chosen, lengths = (np.full(used.shape, PAD, np.int64) for _ in range(3))
@@ -97,7 +96,7 @@ class ClipDistribution:
         return Clips(digits, chosen, np.where(used, starts, PAD), lengths)
 
     def draw_single(self, clips: int, speakers: NDArray[np.integer], rng: np.random.Generator) -> Clips:
-        """Draw clips of one digit each, in the middle; of a recording longer than the clip its beginning is kept."""
+        """Draw clips of one digit each, in the middle; a recording longer than the clip is cut at its end."""
         digits, numbers = self._draw_recordings((clips, 1), speakers, rng)
         lengths = np.minimum(self.recordings.lengths[numbers].astype(np.int64), self.samples)
         return Clips(digits, numbers, (self.samples - lengths) // 2, lengths)
@@ -114,7 +113,7 @@ class ClipDistribution:
     def _draw_recordings(
         self, shape: tuple[int, ...], speakers: NDArray[np.integer], rng: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Draw digits, for each a speaker, and one of this speaker's takes of it: digits and recordings."""
+        """Draw digits, a speaker for each, and one of this speaker's takes of it; return digits and recordings."""
         digits = rng.integers(0, self.classes, shape)
         speaker = np.asarray(speakers)[rng.integers(0, len(speakers), shape)]
         take = (rng.random(shape) * self.recordings.counts[speaker, digits]).astype(np.int64)
@@ -122,7 +121,7 @@ class ClipDistribution:
 
     @cached_property
     def _noise(self) -> NDArray[np.float32]:
-        """Equally likely values of the noise: quantiles of a normal variable given that it is at most one sigma."""
+        """Equally likely values of the noise: quantiles of a normal variable truncated at one standard deviation."""
         from scipy.special import ndtr, ndtri
 
         low, high = ndtr([-1.0, 1.0])
@@ -133,24 +132,24 @@ class ClipDistribution:
 def draw_starts(
     lengths: NDArray[np.integer], used: NDArray[np.bool_], samples: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Draw starts of recordings that follow each other without overlap, all possible ones equally likely.
+    """Draw starts of consecutive recordings without overlap, all possible ones equally likely.
 
-    That is what remains of sorted uniform starts if all are drawn again until no recording reaches into the next or
-    over the end (authors' code). What lies free around L recordings, F samples, is split in one of (F + L choose L)
-    ways: a set of L different numbers below F + L says how much is free before each of them.
+    This equals drawing sorted uniform starts until no recording reaches into the next or over the end (authors' code).
+    The F free samples around L recordings can be split in (F + L choose L) ways: a set of L distinct numbers below F +
+    L determines the free samples before each of them.
 
     Parameters
     ----------
     lengths : (clips, places) int
-        Samples of each recording; 0 where a place is not used. Their sum is at most `samples`.
+        Samples of each recording; 0 in unused places. Their sum is at most `samples`.
     used : (clips, places) bool
-        The places in use, first ones first.
+        Places in use, at the beginning of each row.
     samples
-        Of a clip.
+        Length of a clip.
 
     Returns
     -------
-    (clips, places) int64; what stands at unused places means nothing.
+    (clips, places) int64; arbitrary in unused places.
     """
     counts = used.sum(axis=1)
     limit = samples - lengths.sum(axis=1) + counts

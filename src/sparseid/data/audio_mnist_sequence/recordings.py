@@ -15,7 +15,7 @@ from sparseid.data.cache import DAMAGED
 from sparseid.errors import InputError
 
 FULL_SCALE = 32768
-"""A 16-bit sample of this size is 1."""
+"""Value of a 16-bit sample at full scale, which becomes 1."""
 DIGITS = 10
 
 
@@ -35,13 +35,13 @@ class Recordings:
     Attributes
     ----------
     samples : (total,) int16
-        All samples at 8000 Hz, one recording after the other.
+        All samples at 8000 Hz, concatenated.
     lengths : (n,) int32
-        Samples of each recording.
+        Number of samples of each recording.
     speaker, digit, take : (n,) int16
-        What each recording is; speakers are numbered by their place in `speakers`.
+        Speaker (index into `speakers`), digit and take of each recording.
     speakers : (speakers,) str
-        Their names; those that tests are spoken by stand last.
+        Names of the speakers, test speakers last.
     """
 
     samples: NDArray[np.int16]
@@ -53,7 +53,7 @@ class Recordings:
 
     @classmethod
     def of(cls, recordings: Iterable[Recording], speakers: Iterable[str]) -> Recordings:
-        """Put recordings in order and together."""
+        """Sort recordings and join them."""
         ordered = sorted(recordings, key=lambda recording: recording[:3])
         speaker, digit, take, samples = zip(*ordered, strict=True)
         return cls(
@@ -67,12 +67,12 @@ class Recordings:
 
     @classmethod
     def load(cls, path: Path) -> Recordings:
-        """Read a file that :meth:`save` has written.
+        """Read a file written by :meth:`save`.
 
         Raises
         ------
         InputError
-            If the file is damaged; the message is about the project's sample, for other files are made anew.
+            If the file is damaged; the message is for the project's sample, since other files are recreated.
         """
         try:
             with np.load(path, allow_pickle=False) as arrays:
@@ -81,7 +81,7 @@ class Recordings:
             raise InputError(f"{path} is damaged: restore it (git checkout -- {path})") from error
 
     def save(self, path: Path, compress: bool = False) -> None:
-        """Write all arrays to a npz file, the same bytes for the same recordings."""
+        """Write all arrays to an npz file, with the same bytes for the same recordings."""
         with path.open("wb") as file:
             (np.savez_compressed if compress else np.savez)(file, allow_pickle=False, **asdict(self))
 
@@ -92,14 +92,14 @@ class Recordings:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """Recordings of each digit by each speaker, (speakers, 10)."""
+        """Number of recordings of each digit by each speaker, (speakers, 10)."""
         counts = np.zeros((len(self.speakers), DIGITS), np.int64)
         np.add.at(counts, (self.speaker, self.digit), 1)
         return counts
 
     @cached_property
     def mean_lengths(self) -> NDArray[np.float64]:
-        """Mean samples of each digit by each speaker, (speakers, 10), where each has said all digits."""
+        """Mean samples of each digit by each speaker, (speakers, 10), if each has spoken all digits."""
         total = np.zeros((len(self.speakers), DIGITS))
         np.add.at(total, (self.speaker, self.digit), self.lengths)
         return total / self.counts

@@ -38,7 +38,7 @@ def recordings(config: AudioMNISTSequenceSettings) -> Recordings:
     Raises
     ------
     InputError
-        If a folder is not there, or a file of it cannot be used.
+        If a folder is missing, or one of its files cannot be used.
     """
     return _held(_file(config))
 
@@ -85,9 +85,9 @@ def gathered_file(config: AudioMNISTSequenceSettings) -> Path | None:
 
 @cache
 def _gathered(place: Path, layout: Layout, target: Path) -> Path:
-    """Gather the recordings anew where any file has changed; `target` is the folder of data, which may be moved.
+    """Gather the recordings again if any file has changed; `target` is the data folder, which may be moved.
 
-    What was gathered before is read, so that it is made anew where it is damaged: a run is known by its content.
+    A gathered file is read, so that a damaged one is recreated: its content identifies a run.
     """
     files = [path for path, *_ in wav_files(place, layout)]
     try:

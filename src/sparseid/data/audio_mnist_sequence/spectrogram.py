@@ -1,4 +1,4 @@
-"""Mel spectrograms in decibels, as the audio domain's networks see them (authors' code)."""
+"""Mel spectrograms in decibels, the input of the audio domain's networks (authors' code)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from torch import Tensor
 from sparseid.data.audio_mnist_sequence.times import BANDS, HOP, RATE, WINDOW
 
 FLOOR = 1e-10
-"""Least power, before the logarithm."""
+"""Minimum power, before the logarithm."""
 RANGE = 80.0
-"""Decibels below a clip's own maximum at which its spectrogram ends."""
+"""Dynamic range: decibels below a clip's own maximum at which its spectrogram is clipped."""
 AT_ONCE = 16
-"""Clips whose spectrograms are computed together: more do not fit the cache."""
+"""Clips whose spectrograms are computed together; more do not fit the cache."""
 
 
 MEAN, DEVIATION = -30.0, 15.0
-"""About those of the decibels of clips."""
+"""Approximate mean and standard deviation of the decibels of clips."""
 
 
 class MelDecibels(torch.nn.Module):
-    """Sound to mel bands in dB: periodic Hann window, centred frames with reflected ends, power, HTK mel bands.
+    """Mel bands of a sound in dB: periodic Hann window, centred frames with reflected ends, power, HTK mel bands.
 
     Parameters
     ----------

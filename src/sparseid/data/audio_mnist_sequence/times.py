@@ -1,4 +1,4 @@
-"""Sample rate and frames: how seconds, samples and frames of a clip belong together."""
+"""Conversions between seconds, samples and frames of a clip."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from numpy.typing import NDArray
 RATE = 8000
 """Samples per second (Sparling, section 5.1)."""
 WINDOW = 375
-"""Samples of a frame's window: int(2 * 1.5 * 8000 / 64), authors' code."""
+"""Samples in a frame's window: int(2 * 1.5 * 8000 / 64), authors' code."""
 HOP = 187
-"""Samples from one frame to the next: half a window, rounded down (authors' code)."""
+"""Samples between frames: half a window, rounded down (authors' code)."""
 BANDS = 64
 """Mel bands (Sparling, section 5.1)."""
 
 
 def samples_of(seconds: float) -> int:
-    """Return the samples of a clip."""
+    """Return the number of samples of a clip."""
     return round(seconds * RATE)
 
 
 def frames_of(samples: int) -> int:
-    """Return the frames of a clip's spectrogram: one around each multiple of the hop, the first at sample 0.
+    """Return the number of frames of a clip's spectrogram: one around each multiple of the hop, the first at sample 0.
 
     Examples
     --------
@@ -39,9 +39,9 @@ def frame_spans(starts: NDArray[np.integer], lengths: NDArray[np.integer], sampl
     Parameters
     ----------
     starts, lengths
-        In samples.
+        Starts and lengths, in samples.
     samples
-        Of the clip.
+        Length of the clip.
     """
     first = np.asarray(starts, np.int64) * frames_of(samples) // samples
     return np.stack([first, first + np.asarray(lengths, np.int64) * frames_of(samples) // samples], axis=-1)

@@ -1,7 +1,7 @@
-"""More voices from few speakers: recordings at one loudness, at other speeds, heard through other microphones.
+"""Additional voices from few speakers: normalised loudness, other speeds, other microphones.
 
-Not in the paper, which has 51 speakers to train on, recorded in one room with one microphone. The six speakers that the
-project holds have recorded themselves, each with a microphone of their own: the median level of the loudest is 23 dB
+Not in the paper, which has 51 speakers to train on, recorded in one room with one microphone. The six speakers of the
+project's sample have recorded themselves, each with their own microphone: the median level of the loudest is 23 dB
 above that of the quietest.
 """
 
@@ -16,17 +16,17 @@ from sparseid.data.audio_mnist_sequence.recordings import FULL_SCALE, Recording,
 from sparseid.streams import FIXED
 
 SPEED = 0.16
-"""A voice is faster (and higher) or slower (and lower) by a factor of at most e to the power of this."""
+"""Largest change of speed (and pitch) of a voice, as the logarithm of the factor."""
 GAIN = 6.0
-"""A voice is louder or quieter by at most so many decibels."""
+"""Largest change of loudness of a voice, in decibels."""
 TILT = 5.0
-"""High frequencies are louder than low ones by at most twice so many decibels, or quieter."""
+"""Largest spectral tilt: high frequencies are louder or quieter than low ones by at most twice this, in decibels."""
 BENDS, BEND = 8, 5.0
-"""The gain goes up and down between so many frequencies; its standard deviation at each of them, decibels."""
+"""Number of frequencies between which the gain is interpolated, and its standard deviation there, in decibels."""
 
 
 class Voice(NamedTuple):
-    """How a voice differs from its speaker's: a factor of speed, and decibels at equally spaced frequencies."""
+    """Difference of a voice from its speaker's: a factor of speed, and decibels at equally spaced frequencies."""
 
     speed: float
     decibels: NDArray[np.float64]
@@ -40,23 +40,24 @@ def draw_voice(rng: np.random.Generator) -> Voice:
 
 
 def with_voices(recordings: Recordings, test_speakers: int, voices: int, level: float) -> Recordings:
-    """Bring recordings to one loudness and let each training speaker speak in several voices.
+    """Normalise the loudness of recordings and add voices of each training speaker.
 
     Parameters
     ----------
     recordings
-        What there is.
+        Original recordings.
     test_speakers
-        Speakers, the last ones, that keep their own voice.
+        Number of (last) speakers without additional voices.
     voices
-        Of each other speaker: their own and ``voices - 1`` drawn ones, the same for all seeds. Each is a speaker.
+        Number of voices of each other speaker: their own and ``voices - 1`` drawn ones, the same for all seeds. Each is
+        a speaker.
     level
-        Root mean square of every recording before its voice's gain; full scale is 1. 0 leaves the loudness as it is.
+        Root mean square of every recording before its voice's gain; full scale is 1. 0 leaves the loudness unchanged.
 
     Returns
     -------
     Recordings
-        Of ``(speakers - test_speakers) * voices + test_speakers`` speakers, those of the tests last.
+        Recordings of ``(speakers - test_speakers) * voices + test_speakers`` speakers, test speakers last.
     """
     if voices == 1 and not level:
         return recordings
@@ -82,13 +83,13 @@ def with_voices(recordings: Recordings, test_speakers: int, voices: int, level: 
 
 
 def levelled(sound: NDArray[np.floating], level: float) -> NDArray[np.floating]:
-    """Return a recording with the root mean square `level`; silence, and all at level 0, stays as it is."""
+    """Return a recording with the root mean square `level`; silence, or any recording at level 0, is unchanged."""
     present = np.sqrt(np.mean(np.square(sound, dtype=np.float64)))
     return sound * (level / present) if level and present else sound
 
 
 def spoken_by(sound: NDArray[np.floating], voice: Voice) -> NDArray[np.float64]:
-    """Return a recording in another voice: its spectrum, weighted, as a shorter or longer sound."""
+    """Return a recording in another voice: its spectrum weighted, its length scaled."""
     length = max(1, round(len(sound) / voice.speed))
     spectrum = np.fft.rfft(sound)
     bins = length // 2 + 1

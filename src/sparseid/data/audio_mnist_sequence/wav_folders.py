@@ -21,22 +21,22 @@ FORM = "{digit}_{speaker}_{take}.wav"
 
 @dataclass(frozen=True)
 class Layout:
-    """How a data set of recordings lies in its folder.
+    """Folder layout of a data set of recordings.
 
     Attributes
     ----------
     title
-        Its name.
+        Name of the data set.
     inner
-        Folder of the checkout that holds the recordings; the folder itself where it is not there.
+        Subfolder that holds the recordings; without it the folder itself.
     pattern
-        Of file names: digit, speaker, take.
+        Pattern of file names: digit, speaker, take.
     names
-        What its speakers are called, in words.
+        Description of the speakers' names, for messages.
     rate
         Sample rate of its files, Hz.
     order
-        Takes the speakers' names that there are and returns all that there should be, tests' last.
+        Maps the speakers' names found to all names expected, test speakers last.
     by_speaker
         Whether each speaker has a folder.
     """
@@ -51,7 +51,7 @@ class Layout:
 
 
 def _audiomnist_order(_: set[str]) -> list[str]:
-    """Return the names of the 60 speakers in the order of the authors' code, in which the last nine are for tests."""
+    """Return the names of the 60 speakers in the order of the authors' code; the last nine are for tests."""
     numbers = np.arange(1, 61)
     np.random.RandomState(0).shuffle(numbers)
     return [f"{number:02d}" for number in numbers]
@@ -78,19 +78,19 @@ FSDD = Layout(
 
 
 def wav_files(place: Path, layout: Layout) -> list[tuple[Path, int, str, int]]:
-    """Return the recordings in a folder: file, digit, speaker and take, in the order of names.
+    """Return the recordings in a folder: file, digit, speaker and take, sorted by name.
 
     Raises
     ------
     InputError
-        If there are none, a speaker's folder is missing, or there is a wav file or folder of wav files with a name that
-        does not suit: which speakers there are decides by whom tests are spoken.
+        If there are none, a speaker's folder is missing, or a wav file or folder of wav files has an unexpected name
+        (the speakers found determine those of the tests).
     """
     base = place / layout.inner if (place / layout.inner).is_dir() else place
     if not base.is_dir():
         text = f"there is no folder {place}: write data.path=FOLDER with the recordings of {layout.title}"
         raise InputError(text, KEYS)
-    shown = "[!.]*.[wW][aA][vV]"  # hidden files are notes of macOS about others
+    shown = "[!.]*.[wW][aA][vV]"  # hidden files are metadata of macOS
     paths = sorted(base.glob(f"[!.]*/{shown}" if layout.by_speaker else shown))
     if layout.by_speaker:
         _check_folders(base, layout, {path.parent.name for path in paths})
@@ -106,8 +106,8 @@ def wav_files(place: Path, layout: Layout) -> list[tuple[Path, int, str, int]]:
             others.append(path)
     if others:
         form = f"{FORM} (digit of one figure, speaker {layout.names}, take of at most four figures)"
-        text = f"{others[0]} is not named {form}: rename all wav files that are not, or move them away"
-        raise InputError(f"{text}; in {base} there are {len(others)}", KEYS)
+        text = f"{others[0]} is not named {form}: rename all such wav files, or move them away"
+        raise InputError(f"{text}; {base} has {len(others)}", KEYS)
     return found
 
 
@@ -115,10 +115,10 @@ def _check_folders(base: Path, layout: Layout, folders: set[str]) -> None:
     speakers = layout.order(set())
     for name in speakers:
         if not (base / name).is_dir():
-            text = f"{layout.title} has no folder of speaker {name}: {base / name} is not there. Get all of it again"
+            text = f"{layout.title} has no folder of speaker {name}: {base / name} is missing. Download it all again"
             raise InputError(text, KEYS)
     for name in sorted(folders - set(speakers)):
-        text = f"{base / name} is no speaker of {layout.title}, who are {min(speakers)} to {max(speakers)}"
+        text = f"{base / name} is not a speaker of {layout.title}, with speakers {min(speakers)} to {max(speakers)}"
         raise InputError(f"{text}: move this folder out of {base}", KEYS)
 
 
@@ -128,7 +128,7 @@ def read_folder(place: Path, layout: Layout) -> Recordings:
     Raises
     ------
     InputError
-        As :func:`wav_files`; if a file cannot be used (:func:`read_wav`), or a speaker never says some digit.
+        As :func:`wav_files`; if a file cannot be used (:func:`read_wav`), or a speaker lacks a digit.
     """
     files = wav_files(place, layout)
     speakers = layout.order({speaker for _, _, speaker, _ in files})
@@ -152,14 +152,14 @@ def read_folder(place: Path, layout: Layout) -> Recordings:
 def read_wav(path: Path, rate: int) -> NDArray[np.int16]:
     """Return the samples of a wav file of 16-bit integers, one channel and the given rate.
 
-    The standard library reads these; the data sets hold nothing else.
+    Only these are supported: the data sets have no others.
 
     Raises
     ------
     InputError
-        If the file is cut off, silent or no such wav file; it says which, what is wrong and what to do.
+        If the file is truncated, silent or not such a wav file; the message has the remedy.
     """
-    again = "get this file again, or move it out of the folder"
+    again = "download this file again, or move it out of the folder"
     convert = f"convert it, for example: sox {path.name} -r {rate} -c 1 -b 16 -e signed-integer NEW.wav"
     try:
         if not path.stat().st_size:
@@ -169,9 +169,9 @@ def read_wav(path: Path, rate: int) -> NDArray[np.int16]:
             content = file.readframes(length)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}; {again}", KEYS) from error
-    except (wave.Error, EOFError, RuntimeError) as error:  # the last: where lengths in a header are wrong
-        reason = str(error) or "it is cut off"
-        text = f"{path} is no wav file of integers, or damaged: {reason}; {again}, or {convert}"
+    except (wave.Error, EOFError, RuntimeError) as error:  # RuntimeError: wrong lengths in a header
+        reason = str(error) or "it is truncated"
+        text = f"{path} is not a wav file of integers, or damaged: {reason}; {again}, or {convert}"
         raise InputError(text, KEYS) from error
     if channels != 1:
         raise InputError(f"{path} has {channels} channels, not one: {convert}", KEYS)
@@ -180,7 +180,7 @@ def read_wav(path: Path, rate: int) -> NDArray[np.int16]:
     if found != rate:
         raise InputError(f"{path} has {found} samples per second, not {rate}: {convert}", KEYS)
     if len(content) != width * length:
-        text = f"{path} is cut off: it promises {length} samples and holds {len(content) // width}"
+        text = f"{path} is truncated: its header gives {length} samples, it holds {len(content) // width}"
         raise InputError(f"{text}; {again}", KEYS)
     if not length:
         raise InputError(f"{path} holds no sound: its length is zero; {again}", KEYS)

@@ -1,4 +1,4 @@
-"""DigitCircle as Lightning sees it: an endless training stream, fixed validation and test sets."""
+"""Data module of DigitCircle: an endless training stream, fixed validation and test sets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 SINGLE_SIDE = 32
-"""Side of the images of a single digit, pixels (authors' code)."""
+"""Side of the images of a single digit, in pixels (authors' code)."""
 
 
 class DigitCircleData(MotifData):
@@ -26,7 +26,7 @@ class DigitCircleData(MotifData):
     Parameters
     ----------
     distribution
-        What is drawn.
+        Distribution of the images.
     seed, batch_size, batches_per_check, check_items
         As in :class:`sparseid.data.motifs.MotifData`.
     """
@@ -62,17 +62,17 @@ class DigitCircleData(MotifData):
 
     @property
     def kind_names(self) -> tuple[str, ...]:
-        """The digits."""
+        """Names of the digits."""
         return tuple(map(str, range(self.kinds)))
 
     @property
     def token_names(self) -> tuple[str, ...]:
-        """The tokens of labels: the digits."""
+        """Names of the tokens of labels: the digits."""
         return self.kind_names
 
     @property
     def spatial(self) -> tuple[int, int]:
-        """Height and width of the images, pixels."""
+        """Height and width of the images, in pixels."""
         return self.distribution.canvas, self.distribution.canvas
 
     def draw(self, items: int, rng: np.random.Generator) -> MotifBatch:
@@ -97,11 +97,11 @@ class DigitCircleData(MotifData):
 
     @property
     def exchangeable(self) -> dict[int, int]:
-        """The token of each digit: any may take another's place."""
+        """Token of each digit: any may replace another."""
         return {digit: digit for digit in range(self.kinds)}
 
     def exchanged(self, label: list[int], old: int, new: int) -> list[int] | None:
-        """Return a label with digit `new` in the place of `old`, from its smallest on; None if it has `new` already."""
+        """Return a label with digit `old` replaced by `new`, smallest first; None if it already has `new`."""
         if new in label:
             return None
         digits = np.array([[new if digit == old else digit for digit in label]])

@@ -1,4 +1,4 @@
-"""The DigitCircle generator (Sparling, section 5.1): scenes first, then pixels, both for a whole batch at once."""
+"""The DigitCircle generator (Sparling, section 5.1): scenes, then pixels, for a whole batch at once."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from sparseid.data.digit_circle.settings import DigitCircleSettings
 
 PAD = -1
-"""Fills the unused places of label and placement arrays."""
+"""Padding of unused places in label and placement arrays."""
 RAREST = 1e-3
-"""A digit that is drawn more seldom than this is hardly ever seen."""
+"""Minimum relative weight of a digit; rarer digits would hardly ever occur."""
 
 
 @dataclass(frozen=True)
 class Scenes:
-    """Where the digits of a batch lie; places beyond an image's own count hold -1 (NaN for angles).
+    """Positions of the digits of a batch; places beyond an image's own count hold -1 (NaN for angles).
 
     Attributes
     ----------
@@ -52,12 +52,12 @@ class Scenes:
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """(images, places) int64: the placed digits, rotated so that the smallest comes first; padded by -1."""
+        """Labels (images, places) int64: the placed digits, rotated so that the smallest comes first; padded by -1."""
         return canonical_rotation(self.symbols)
 
     @cached_property
     def sites(self) -> np.ndarray:
-        """(digits, 6) int64, ordered by image and place: image, symbol and the glyph box in pixels (half-open)."""
+        """Sites (digits, 6) int64, ordered by image and place: image, symbol, half-open glyph box in pixels."""
         image, place = np.nonzero(self.symbols != PAD)
         return np.column_stack([image, self.symbols[image, place], self.boxes[image, place]])
 
@@ -69,30 +69,30 @@ class DigitCircle:
     Parameters
     ----------
     glyphs
-        The digits that occur.
+        Digits that occur.
     canvas
-        Image side.
+        Side of the image.
     min_digits, max_digits
         Digits per image, uniform, all different.
     min_radius, max_radius
         Circle radius, uniform integer, both ends included.
     margin
-        The circle stays this far from the edge; at least jitter + half a glyph, so that no box leaves the image.
+        Minimum distance of the circle from the edge; at least jitter + half a glyph, so that no box leaves the image.
     jitter
-        Each digit moves by a uniform integer in [-jitter, jitter] per axis.
+        Each digit is shifted by a uniform integer in [-jitter, jitter] per axis.
     min_gap
         Angular gaps (k uniforms, normalised) are redrawn until all exceed min_gap / k turns.
     pre_noise
         Background pixels are ink with probability pre_noise x mean glyph fill.
     post_noise
-        Afterwards every pixel flips with this probability.
+        Every pixel then flips with this probability.
     rarest
-        Weight of the last digit in the draw beside a weight of 1 of the first; those between follow geometrically.
+        Weight of the last digit in the draw, relative to the first; those between follow geometrically.
 
     Raises
     ------
     InputError
-        If digits, circle or noise are impossible on this canvas; its `keys` are the settings that clash.
+        If digits, circle or noise are impossible on this canvas; its `keys` are the conflicting settings.
     """
 
     glyphs: GlyphSet
@@ -113,7 +113,7 @@ class DigitCircle:
             raise InputError(text, tuple(f"data.{name}" for name in fields))
 
     def _impossible(self) -> Iterator[tuple[str, ...]]:
-        """Yield what cannot be: why and what to do, then the fields that clash. NaN is never possible."""
+        """Yield errors: reason and remedy, then the conflicting fields. NaN is never possible."""
         if self.min_digits < 1:
             yield "data.min_digits must be at least 1", "min_digits"
         if self.min_digits > self.max_digits:
@@ -138,14 +138,15 @@ class DigitCircle:
             text = f"the circle does not fit: data.canvas must exceed 2 x (max_radius + margin) = {needed}"
             yield text, "canvas", "max_radius", "margin"
         if not 0 <= self.min_gap <= 0.9:
-            yield "data.min_gap must lie between 0 and 0.9: larger gaps are hardly ever drawn", "min_gap"
+            yield "data.min_gap must be between 0 and 0.9: larger gaps are hardly ever drawn", "min_gap"
         if not 0 <= self.pre_noise * self.glyphs.mean_fill <= 1:
             highest = f"{1 / self.glyphs.mean_fill:.3g}"
-            yield f"data.pre_noise must lie between 0 and {highest}: x mean glyph fill, a probability", "pre_noise"
+            text = f"data.pre_noise must be between 0 and {highest}: times the mean glyph fill it is a probability"
+            yield text, "pre_noise"
         if not 0 <= self.post_noise <= 1:
-            yield "data.post_noise must lie between 0 and 1: it is a probability", "post_noise"
+            yield "data.post_noise must be between 0 and 1: it is a probability", "post_noise"
         if not RAREST <= self.rarest <= 1:
-            yield f"data.rarest must lie between {RAREST:g} and 1: it is a weight beside 1", "rarest"
+            yield f"data.rarest must be between {RAREST:g} and 1: it is a weight relative to 1", "rarest"
 
     @property
     def pre_noise_probability(self) -> float:
@@ -154,7 +155,7 @@ class DigitCircle:
 
     @property
     def mean_digits(self) -> float:
-        """Expected digits per image; divided by positions x channels it is the lowest density that can be right."""
+        """Expected digits per image; divided by positions x channels it is the lowest density without errors."""
         return (self.min_digits + self.max_digits) / 2
 
     def draw_scenes(self, images: int, rng: np.random.Generator) -> Scenes:
@@ -178,7 +179,7 @@ class DigitCircle:
     def draw_pixels(self, scenes: Scenes, rng: np.random.Generator) -> np.ndarray:
         """Draw the images of `scenes`, shape (images, canvas, canvas), bool, True = ink.
 
-        One random number per pixel does both noises: outside the boxes a pixel is ink with probability
+        One random number per pixel gives both kinds of noise: outside the boxes a pixel is ink with probability
         p (1 - q) + q (1 - p) for pre-noise p and post-noise q, inside a box the glyph's pixel flips with probability q.
         """
         images, side = len(scenes.symbols), self.canvas
@@ -190,7 +191,7 @@ class DigitCircle:
         offsets, ink = self._stencil
         corner = (image * side + box[:, 0]) * side + box[:, 2]
         flips = random_bits((len(symbol), ink.shape[1]), q, rng)
-        # NumPy assigns in index order, so where boxes overlap the last value stays
+        # NumPy assigns in index order, so that the last value stays where boxes overlap
         pixels.reshape(-1)[corner[:, None] + offsets[symbol]] = ink[symbol] ^ flips
         return pixels
 
@@ -208,9 +209,9 @@ class DigitCircle:
         return single.draw_pixels(scenes, rng), symbols[:, 0]
 
     def _draw_order(self, images: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw a permutation of the digits per image: without replacement, each time in proportion to their weights.
+        """Draw a permutation of the digits per image: without replacement, in proportion to their weights.
 
-        Exponential times divided by weights come in such an order (Efraimidis and Spirakis, 2006). Equal weights need
+        Sorted exponential times divided by weights have this order (Efraimidis and Spirakis, 2006). Equal weights need
         no logarithm: uniform numbers have the same order.
         """
         times = rng.random((images, len(self.glyphs)))
@@ -233,9 +234,9 @@ class DigitCircle:
 
     @cached_property
     def _stencil(self) -> tuple[np.ndarray, np.ndarray]:
-        """Flat pixel offsets from the box corner and ink, (symbols, pixels of the largest box).
+        """Return flat pixel offsets from the box corner, and ink, (symbols, pixels of the largest box) each.
 
-        Smaller boxes repeat their last pixel: it is drawn several times and the last counts.
+        Smaller boxes repeat their last pixel, which is then drawn several times; the last value stays.
         """
         area = int(self.glyphs.shapes.prod(axis=1).max())
         offsets, ink = np.zeros((len(self.glyphs), area), np.int64), np.zeros((len(self.glyphs), area), bool)
@@ -273,7 +274,7 @@ def distribution(data: DigitCircleSettings) -> DigitCircle:
 
 def points_on_circle(centres: np.ndarray, radii: np.ndarray, angles: np.ndarray) -> np.ndarray:
     """Return round(centre + radius (cos, sin)), shape (..., 2) int64: row from the cosine, column from the sine."""
-    angles = np.nan_to_num(angles)  # unused places
+    angles = np.nan_to_num(angles)  # NaN in unused places
     direction = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
     return np.rint(centres + radii[..., None] * direction).astype(np.int64)
 

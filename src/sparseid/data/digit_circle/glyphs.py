@@ -1,4 +1,4 @@
-"""Digit bitmaps: read from text files, checked, described."""
+"""Bitmaps of digits, read from text files and checked."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ class GlyphSet:
 
     @property
     def ink(self) -> np.ndarray:
-        """Ink pixels of each symbol, shape (symbols,)."""
+        """Number of ink pixels of each symbol, shape (symbols,)."""
         return np.array([bitmap.sum() for bitmap in self.bitmaps])
 
     @property
     def mean_fill(self) -> float:
-        """Mean over symbols of the ink share of the box; the background noise is a multiple of it."""
+        """Mean over symbols of the ink fraction of the box; the background noise is a multiple of it."""
         return float(np.mean([bitmap.mean() for bitmap in self.bitmaps]))
 
     @property
     def largest_side(self) -> int:
-        """Longest side of any box, pixels."""
+        """Longest side of any box, in pixels."""
         return int(self.shapes.max())
 
     def first(self, count: int) -> GlyphSet:
@@ -58,7 +58,7 @@ class GlyphSet:
             If there are fewer symbols.
         """
         if not 1 <= count <= len(self):
-            text = f"data.classes must lie between 1 and {len(self)}: the glyph set has the digits 0 to {len(self) - 1}"
+            text = f"data.classes must be between 1 and {len(self)}: the glyph set has the digits 0 to {len(self) - 1}"
             raise InputError(text, ("data.classes", "data.glyphs"))
         return GlyphSet(self.bitmaps[:count])
 
@@ -66,8 +66,8 @@ class GlyphSet:
 def read_glyphs(source: str) -> GlyphSet:
     """Read a glyph set.
 
-    A glyph file is text: the digit alone on a line, then its rows of ``#`` (ink) and ``.``; digits come in order from
-    0; empty lines and lines that begin with ``# `` are skipped.
+    A glyph file is text: a digit alone on a line, then its rows of ``#`` (ink) and ``.``; digits in order from 0; empty
+    lines and lines that begin with ``# `` are skipped.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def read_glyphs(source: str) -> GlyphSet:
     Raises
     ------
     InputError
-        If there is no such file, a row is malformed or ragged, digits are out of order, a glyph has no ink, or two
-        digits look the same (no method could tell them apart).
+        If the file is missing, a row is malformed or ragged, digits are out of order, a glyph has no ink, or two
+        digits have the same bitmap.
     """
     path = Path(__file__).with_name(BUILT_IN[source]) if source in BUILT_IN else Path(source)
     try:
@@ -90,7 +90,7 @@ def read_glyphs(source: str) -> GlyphSet:
     return _parse(text, path)
 
 
-@cache  # every cell of a sweep asks for the same text
+@cache  # the same for every run of a sweep
 def _parse(text: str, path: Path) -> GlyphSet:
     rows: list[list[str]] = []
     for number, line in enumerate((line.rstrip() for line in text.splitlines()), start=1):
@@ -108,7 +108,7 @@ def _parse(text: str, path: Path) -> GlyphSet:
 
 
 def check_glyphs(bitmaps: tuple[np.ndarray, ...], where: str) -> GlyphSet:
-    """Return the glyph set of `bitmaps`, or raise :class:`InputError` naming `where` it came from."""
+    """Return the glyph set of `bitmaps`, or raise :class:`InputError` that names its source `where`."""
     if len(bitmaps) < 2:
         raise InputError(f"{where}: {len(bitmaps)} digits; a glyph set needs at least two")
     for first, second in combinations(range(len(bitmaps)), 2):
@@ -123,7 +123,7 @@ def check_glyphs(bitmaps: tuple[np.ndarray, ...], where: str) -> GlyphSet:
 def closest_pair_distance(glyphs: GlyphSet) -> int:
     """Return the smallest Hamming distance of two glyphs, over shifts of up to one pixel.
 
-    Both are laid centred on one canvas; a small distance means that noise can turn one digit into another.
+    Both are centred on one canvas; a small distance means that noise can turn one digit into another.
     """
     side = glyphs.largest_side + 4
     canvases = []

@@ -1,4 +1,4 @@
-"""Whether a file is the atlas that the paper used: columns, genes, counts (``make data DATASETS=gtex``)."""
+"""Check whether a file is the paper's atlas: columns, genes, counts (``make data DATASETS=gtex``)."""
 
 from __future__ import annotations
 
@@ -17,28 +17,27 @@ if TYPE_CHECKING:
     from sparseid.data.gtex.sources import Source
 
 CAP = 1000
-"""Most cells of a type (TBR, section 4.1)."""
+"""Maximum number of cells of a type (TBR, section 4.1)."""
 MOST_TYPES = 500
 """Columns with more labels than this do not hold cell types."""
 
 
 def check_atlas(path: Path, table: Path | None = None, layout: str = "htftarget") -> Generator[str, None, bool]:
-    """Yield lines about a file, in the order of the checks; the file is read and not changed.
+    """Yield the results of the checks of a file, a line each; the file is not changed.
 
-    Returns whether these are the paper's cells, as far as their numbers tell.
+    The generator returns whether these are the paper's cells, as far as their numbers show.
 
     Parameters
     ----------
     path
         An ``.h5ad`` file.
     table, layout
-        Table of transcription factors, if there is one; as in
-        :func:`sparseid.data.gtex.tf_targets.read_tf_targets`.
+        Table of transcription factors, if any; as in :func:`sparseid.data.gtex.tf_targets.read_tf_targets`.
 
     Raises
     ------
     InputError
-        At the first thing that no run could work with.
+        At the first defect that makes the file unusable.
     """
     source = SOURCES["atlas"]
     cells = read_cells(path, source.groupby, never=source.exclude)
@@ -56,7 +55,7 @@ def check_atlas(path: Path, table: Path | None = None, layout: str = "htftarget"
 
 
 def candidates(obs: pd.DataFrame) -> Iterator[str]:
-    """Yield every column that may hold types with its counts: the paper's filter is the one with its numbers."""
+    """Yield the counts of every column that may hold types: the paper's column is the one with its numbers."""
     for name in obs.columns:
         if pd.api.types.is_numeric_dtype(obs[name]):
             continue

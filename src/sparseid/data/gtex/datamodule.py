@@ -1,4 +1,4 @@
-"""Single cells as Lightning sees them: one choice of latents, one phenotype per member of the stack."""
+"""Data module of single cells: one choice of latents, one phenotype per member of the stack."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ PAPERS_HELD_OUT = 4
 
 
 class HeldOut(NamedTuple):
-    """A type that is not trained on, and the closest one; numbers of the full tree's types."""
+    """A type excluded from training, and its closest type, as numbers of the full tree's types."""
 
     type: int
     closest: int
 
 
 OTHER_CELLS = "othercells"
-"""Row key ``domain`` of a file in the place of the atlas that is not the atlas."""
+"""Row key ``domain`` of a file that is read as the atlas but is not the atlas."""
 
 
 class GtexData(EnvironmentData):
-    """Cells with simulated labels; inputs and latents are the same for all members, labels are each member's own.
+    """Cells with simulated labels; members have the same inputs and latents, and labels of their own.
 
     With a held-out type the test samples are the cells of that type, and their environment is the closest one: a
-    method predicts them with the weights that it has for that one, and its test error is the error on an unseen type.
+    method predicts them with its weights for that one, and its test error is the error on an unseen type.
 
     Parameters
     ----------
     config
-        Which cells, latents and labels.
+        Settings of cells, latents and labels.
     seeds
-        One per member: its phenotype.
+        One per member, for its phenotype.
     batch_size
         Training samples of a member per step.
 
@@ -60,11 +60,11 @@ class GtexData(EnvironmentData):
     unseen
         Name of the held-out type; None without one.
     note
-        What a table made from these cells must say; empty for the paper's.
+        Notice for tables of results on these cells; empty for the paper's cells.
     files
-        Each file that was read and the SHA-256 of its content.
+        Files that were read, with the SHA-256 of their content.
     remarks
-        What the run's log must say: these files, and which types can be held out if there are more than the paper's.
+        Warnings for the run's log: these files, and the types that can be held out if there are more than in the paper.
 
     Raises
     ------
@@ -83,7 +83,7 @@ class GtexData(EnvironmentData):
             tree, _ = without_environment(tree, self.held_out.type, config.held_out.contract)
             unseen, closest = (cells.codes == number for number in self.held_out)
             train, validation, test = train[~unseen[train]], validation[~unseen[validation]], np.flatnonzero(unseen)
-        self.scaling = train  # all types that are seen, whichever are trained on: labels are the same for both methods
+        self.scaling = train  # all seen types, whichever are trained on: labels are the same for both methods
         if self.held_out and config.held_out.train_on == "closest":
             train, validation = train[closest[train]], validation[closest[validation]]
         if len(train) < batch_size:
@@ -94,7 +94,7 @@ class GtexData(EnvironmentData):
         super().__init__(tree, seeds, batch_size, len(self.splits[2]))
         self.features, self.latents = len(self.input_genes), len(self.latent_genes)
         self.note = SOURCES[config.source].note_on(len(cells.types), len(cells.codes))
-        if self.note and not SOURCES[config.source].note:  # no other cells get into a comparison
+        if self.note and not SOURCES[config.source].note:  # comparisons exclude all other cells
             self.domain = OTHER_CELLS
         self.record_files([SOURCES[config.source].find(config.path), *_tables(config)])
         if self.held_out:
@@ -114,7 +114,7 @@ class GtexData(EnvironmentData):
         return split(train), split(validation), split(test, with_latents=True)
 
     def values(self) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-        """Return inputs (cells, features) and latents (cells, latents), scaled by the training cells if asked for."""
+        """Return inputs (cells, features) and latents (cells, latents), scaled by the training cells if configured."""
         columns = {str(name): number for number, name in enumerate(self.cells.genes)}
         x, z = (
             self.cells.expression[:, [columns[gene] for gene in genes]].astype(np.float64)
@@ -125,15 +125,15 @@ class GtexData(EnvironmentData):
         return x.astype(np.float32), z
 
     def environments(self) -> torch.Tensor:
-        """Return (cells,) int64 the environment of each cell in `tree`; that of an unseen cell is the closest one."""
+        """Return the environment (cells,) int64 of each cell in `tree`; that of an unseen cell is the closest one."""
         codes = self.cells.codes
         if self.held_out:
             codes = np.where(codes == self.held_out.type, self.held_out.closest, codes)
-            codes = codes - (codes > self.held_out.type)  # the types that are left are numbered anew
+            codes = codes - (codes > self.held_out.type)  # renumber the remaining types
         return torch.from_numpy(codes)
 
     def labels(self, z: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-        """Return (cells,) the labels of a member."""
+        """Return the labels (cells,) of a member."""
         config, streams = self.config, Streams(seed)
         tree, k = self.full_tree, self.latents
         weights = draw_phenotype(tree, k, config.S, config.delta_std, streams, config.z_choice).weights
@@ -147,18 +147,18 @@ class GtexData(EnvironmentData):
 def genes_of_choice(config: GtexSettings, cells: Prepared) -> tuple[list[str], list[str]]:
     """Return the latent genes of a choice and the inputs: the factors of these genes.
 
-    All choices stand in a fixed random order, so that the first of them are a random sample.
+    The choices are in a fixed random order, so that the first ones are a random sample.
 
     Raises
     ------
     InputError
-        If there are not so many candidates or choices.
+        If there are too few candidates or choices.
     """
     candidates = list(config.z_genes or SOURCES[config.source].latents)
     choices = list(combinations(candidates, config.latents))
     if not 0 <= config.z_choice < len(choices):
         text = f"{config.latents} latents of {len(candidates)} genes can be chosen in {len(choices)} ways, "
-        raise InputError(f"{text}data.z_choice={config.z_choice} is none of them", ("data.z_choice", "data.latents"))
+        raise InputError(f"{text}data.z_choice={config.z_choice} is not one of them", ("data.z_choice", "data.latents"))
     order = FIXED.numpy("gtex/choices").permutation(len(choices))
     chosen = list(choices[order[config.z_choice]])
     available = [str(gene) for gene in cells.genes[len(candidates) :]]
@@ -170,14 +170,14 @@ def genes_of_choice(config: GtexSettings, cells: Prepared) -> tuple[list[str], l
 
 
 def held_out_types(cells: Prepared, min_population: int, min_neighbour: int) -> list[HeldOut]:
-    """Return the types that can be held out (Fig. 5b); their cells are counted before the cap."""
+    """Return the types that can be held out (Fig. 5b); cells are counted before the cap."""
     dendrogram, population = cells.dendrogram, cells.population
     pairs = [HeldOut(number, dendrogram.closest(number)) for number in range(len(cells.types))]
     return [p for p in pairs if population[p.type] >= min_population and population[p.closest] >= min_neighbour]
 
 
 def split_cells(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the cells that train, validate and test: 50, 25 and 25 % of each type, the same for every seed."""
+    """Return the training, validation and test cells: 50, 25 and 25 % of each type, the same for every seed."""
     parts: tuple[list[NDArray[np.int64]], ...] = ([], [], [])
     for number in range(codes.max() + 1):
         cells = FIXED.numpy("gtex/split", number).permutation(np.flatnonzero(codes == number))
@@ -189,7 +189,7 @@ def split_cells(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def scaled(values: NDArray[np.float64], training: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return columns with mean 0 and standard deviation 1 over the training cells; constant ones become 0."""
+    """Return columns with mean 0 and standard deviation 1 over the training cells; constant columns become 0."""
     mean, spread = values[training].mean(axis=0), values[training].std(axis=0)
     return (values - mean) / np.where(spread > 1e-9 * np.abs(mean), spread, np.inf)  # less is rounding
 

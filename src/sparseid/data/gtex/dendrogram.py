@@ -1,4 +1,4 @@
-"""The tree of cell types: hierarchical clustering of their mean expression, as scanpy's ``tl.dendrogram`` makes it."""
+"""The tree of cell types: hierarchical clustering of their mean expression, as by scanpy's ``tl.dendrogram``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sklearn.decomposition import PCA
 from sparseid.data.trees import Tree, tree_of_merges
 
 COMPONENTS = 50
-"""Principal components that types are compared in; scanpy's default."""
+"""Number of principal components for the comparison of types; scanpy's default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,9 +26,9 @@ class Dendrogram:
     Attributes
     ----------
     merges
-        (types - 1, 4) SciPy's linkage; leaves are numbered as the types are, not as they are plotted.
+        SciPy's linkage (types - 1, 4); leaves have the numbers of the types, not of the plot.
     correlation
-        (types, types) correlation of the types' means.
+        Correlation (types, types) of the types' means.
     """
 
     merges: NDArray[np.float64]
@@ -41,21 +41,21 @@ class Dendrogram:
 
     @property
     def plot_order(self) -> NDArray[np.int64]:
-        """(types,) the types from left to right of a plot."""
+        """Types in the order of a plot, from left to right, (types,)."""
         return leaves_list(self.merges).astype(np.int64)
 
     def closest(self, leaf: int) -> int:
-        """Return the type that joins `leaf` at the lowest height; of several the one with the largest correlation."""
+        """Return the type that merges with `leaf` at the lowest height; of several the most correlated one."""
         heights = squareform(cophenet(self.merges))[leaf]
         others = np.delete(np.arange(len(heights)), leaf)
         return int(others[np.lexsort((-self.correlation[leaf, others], heights[others]))[0]])
 
 
 def centred_components(expression: Any) -> NDArray[np.floating]:
-    """Return (cells, components) what scanpy compares types in where a file has no components of its own.
+    """Return the components (cells, components) in which scanpy compares types if a file stores none.
 
-    These are the 50 principal components of the centred expression, or all but one of as many as there are; up to 50
-    genes are taken as they are. A sparse matrix (cells, genes) stays sparse: it is centred in the products.
+    These are the 50 principal components of the centred expression, or all but one if there are fewer; up to 50 genes
+    are used directly. A sparse matrix (cells, genes) stays sparse: it is centred in the products.
     """
     if expression.shape[1] <= COMPONENTS:
         return expression.toarray() if issparse(expression) else np.asarray(expression)
@@ -76,9 +76,9 @@ def dendrogram(
     points
         (cells, dimensions), for example principal components.
     types
-        (cells,) the type of each cell, every number from 0 to the largest occurs.
+        (cells,) the type of each cell; every number from 0 to the largest occurs.
     correlation, method
-        Scanpy's ``cor_method`` and ``linkage_method``; its defaults are ours.
+        Scanpy's ``cor_method`` and ``linkage_method``, with its defaults.
 
     Raises
     ------
@@ -94,7 +94,9 @@ def dendrogram(
     if correlation == "spearman":
         means = rankdata(means, axis=1)
     if (flat := means.std(axis=1) == 0).any():
-        raise ValueError(f"type {int(np.argmax(flat))} has the same mean in all dimensions: it correlates with none")
+        raise ValueError(
+            f"type {int(np.argmax(flat))} has the same mean in all dimensions: its correlations are undefined"
+        )
     r = np.clip(np.corrcoef(means), -1, 1)
     distances = squareform(1 - r, checks=False)  # the diagonal is 0 up to rounding
     return Dendrogram(linkage(distances, method), r)

@@ -1,7 +1,8 @@
 """MAGIC: gene expression smoothed over the graph of similar cells (van Dijk et al., Cell 2018).
 
-Each cell's expression is replaced by a mean over cells that a random walk of `t` steps reaches from it. The graph links
-each cell to its nearest ones, with an affinity that falls with distance relative to the cell's own neighbourhood.
+Each cell's expression is replaced by the mean over the cells that a random walk of `t` steps from it reaches. The graph
+links each cell to its nearest ones, with an affinity that decreases with distance relative to the cell's own
+neighbourhood.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def magic(
     components: int = 100,
     seed: int = 0,
 ) -> NDArray[np.float64]:
-    """Return the smoothed expression of some genes; all genes decide which cells are similar.
+    """Return the smoothed expression of some genes; all genes determine the similarity of cells.
 
     Parameters
     ----------
@@ -39,16 +40,16 @@ def magic(
     knn, decay
         As in :func:`diffusion_operator`.
     t
-        Steps of the random walk; 0 returns the expression as it is.
+        Number of steps of the random walk; 0 returns the expression unchanged.
     components
-        Principal components in which distances are measured; 0, or not fewer than there are cells or genes: all genes.
+        Number of principal components for distances; all genes if 0, or if not below the numbers of cells and genes.
     seed
         Seed of the randomised decomposition.
 
     Returns
     -------
     NDArray
-        (cells, chosen genes): every value lies between the gene's smallest and largest one.
+        (cells, chosen genes): every value is between the gene's smallest and largest one.
     """
     chosen = expression[:, np.asarray(genes)]
     smoothed = dense(chosen).astype(np.float64)
@@ -66,7 +67,7 @@ def diffusion_operator(points: NDArray[np.floating], knn: int = 5, decay: float 
     Parameters
     ----------
     points
-        (cells, dimensions): cells are compared by Euclidean distance.
+        (cells, dimensions), compared by Euclidean distance.
     knn
         A cell's bandwidth s is the distance to its knn-th nearest other cell; it is linked to 3 x knn of them.
     decay
@@ -75,7 +76,7 @@ def diffusion_operator(points: NDArray[np.floating], knn: int = 5, decay: float 
     Raises
     ------
     ValueError
-        If there are not more than `knn` cells.
+        If there are at most `knn` cells.
     """
     cells = len(points)
     if cells <= knn:
@@ -93,9 +94,9 @@ def diffusion_operator(points: NDArray[np.floating], knn: int = 5, decay: float 
 
 
 def principal_components(expression: Any, components: int, seed: int) -> NDArray[np.floating]:
-    """Return (cells, components); all genes where that is not fewer than there are cells or genes, or 0.
+    """Return the components (cells, components); all genes if 0 or not below the numbers of cells and genes.
 
-    A sparse matrix is decomposed without centring, which would fill it; so does the reference implementation.
+    A sparse matrix is decomposed without centring, which would fill it, as in the reference implementation.
     """
     if not 0 < components < min(expression.shape):
         return dense(expression)

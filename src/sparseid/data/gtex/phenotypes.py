@@ -1,6 +1,6 @@
 """Simulated phenotypes: labels linear in the expression of a few genes, with weights that change along the tree.
 
-TBR, section 4.1: the simulation of section 4 with measured expression in the place of simulated latents.
+TBR, section 4.1: the simulation of section 4 with measured expression instead of simulated latents.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ class Phenotype:
     Attributes
     ----------
     root_weights
-        (latents,) w_0.
+        Weights w_0 of the root, (latents,).
     deltas
-        (arcs, latents) change along each arc of the full tree.
+        Change along each arc of the full tree, (arcs, latents).
     weights
-        (environments, latents) w_e.
+        Weights w_e of the environments, (environments, latents).
     """
 
     root_weights: NDArray[np.float64]
@@ -38,17 +38,17 @@ def draw_phenotype(
 ) -> Phenotype:
     """Draw the weights of a phenotype.
 
-    Phenotypes of a seed that differ in the sparsity alone share root weights and values of changes, and what changes
-    at S also changes at S + 1: curves against S compare like with like.
+    Phenotypes of a seed that differ only in the sparsity have the same root weights and values of changes, and the
+    weights that change at S also change at S + 1, so that points of a curve against S are comparable.
 
     Parameters
     ----------
     tree
         Tree of environments.
     latents
-        Weights of an environment; w_0 is standard normal.
+        Number of weights of an environment; w_0 is standard normal.
     sparsity
-        S: how many of them change along each arc, every choice alike.
+        S, the number of weights that change along each arc, uniform over all choices.
     delta_std
         Standard deviation of a change.
     streams, choice
@@ -68,5 +68,5 @@ def unseen_weights(nearest: NDArray[np.floating], delta_std: float, rng: np.rand
 
 
 def sparse_rows(rows: int, columns: int, ones: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Return (rows, columns) with exactly `ones` true entries in each row, every choice alike."""
+    """Return (rows, columns) with exactly `ones` true entries in each row, uniform over all choices."""
     return rng.random((rows, columns)).argsort(axis=1).argsort(axis=1) < ones

@@ -1,6 +1,6 @@
-"""From a file of cells to what every run on it shares: smoothed expression of the genes in question, types, tree.
+"""Preparation of a file of cells for all runs on it: smoothed expression of the genes used, types, tree.
 
-The steps are those of TBR, section 4.1, in its order: smooth over all cells, choose types, cap their cells, cluster.
+The steps are those of TBR, section 4.1, in this order: smooth over all cells, choose types, cap their cells, cluster.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from sparseid.data.gtex.tf_targets import Regulators
 
 VERSION = 2
-"""Raised when the steps change: what was prepared before is then made again."""
+"""Incremented when the steps change; cached preparations are then recreated."""
 
 KEYS = ("data.tf_targets", "data.tf_layout")
 
 READ_AT_ONCE = 2**28
-"""Bytes: a file up to this size is read whole before anything is launched, a larger one by the first run."""
+"""Bytes: a file up to this size is read completely before the launch, a larger one by the first run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +51,11 @@ class Prepared:
     genes
         Names of its columns: candidates for latents first.
     types
-        (types,) names; a type's number is that of its environment.
+        Names of the types, (types,); a type has the number of its environment.
     codes
-        (cells,) int64 the type of each cell.
+        Type of each cell, (cells,) int64.
     population
-        (types,) cells of each type before the cap.
+        Number of cells of each type before the cap, (types,).
     merges, correlation
         As in :class:`sparseid.data.gtex.dendrogram.Dendrogram`.
     """
@@ -70,7 +70,7 @@ class Prepared:
 
     @property
     def dendrogram(self) -> Dendrogram:
-        """The clustering of the types."""
+        """Clustering of the types."""
         from sparseid.data.gtex.dendrogram import Dendrogram
 
         return Dendrogram(self.merges, self.correlation)
@@ -79,12 +79,12 @@ class Prepared:
 def prepared(config: GtexSettings) -> Prepared:
     """Return the prepared cells of a configuration, from the cache in the data folder where they are there.
 
-    A file that was refused once is refused again without being read: the verdict is kept where the cells would be.
+    A file that was refused is refused again without being read: the error is cached in place of the cells.
 
     Raises
     ------
     InputError
-        If the file or a setting cannot be used: see :mod:`sparseid.data.gtex.reader`.
+        If the file or a setting cannot be used, see :mod:`sparseid.data.gtex.reader`.
     """
     from sparseid.data.gtex.reader import UnreadableError
 
@@ -97,7 +97,7 @@ def prepared(config: GtexSettings) -> Prepared:
         _refuse_again(cache)
         try:
             made = prepare(path, source, config, table)
-        except UnreadableError:  # may be readable the next time
+        except UnreadableError:  # may be readable next time
             raise
         except InputError as error:
             write_json(_verdict(cache), {"message": str(error), "keys": error.keys})
@@ -116,8 +116,8 @@ def check_header(config: GtexSettings) -> None:
     Raises
     ------
     InputError
-        As :func:`prepared`. The values (NaN, counts in the place of logarithms) of a file of more than `READ_AT_ONCE`
-        bytes are read by the first run only.
+        As :func:`prepared`. The values (NaN, counts instead of logarithms) of a file of more than `READ_AT_ONCE` bytes
+        are checked by the first run only.
     """
     from sparseid.data.gtex.reader import column, gene_columns, read_header, select_types
 
@@ -143,7 +143,7 @@ def prepare(path: Path, source: Source, config: GtexSettings, table: Regulators 
 
     cells = _read(path, source, config)
     latents = list(config.z_genes or source.latents)
-    expressed = np.diff(cells.expression.tocsc().indptr) > 0  # a gene that no cell has tells nothing
+    expressed = np.diff(cells.expression.tocsc().indptr) > 0  # genes that no cell expresses carry no information
     columns = gene_columns(cells.genes, latents, path, "data.z_genes")
     if silent := [gene for gene, column in zip(latents, columns, strict=True) if not expressed[column]]:
         raise InputError(f"no cell of {path} expresses {', '.join(silent)}: choose other genes", ("data.z_genes",))
@@ -176,7 +176,7 @@ def regulators_of(config: GtexSettings) -> Regulators | None:
 
 
 def cap(codes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return the cells that are kept, ascending: all of small types, a fixed random choice of large ones."""
+    """Return the cells up to the cap, ascending: all of small types, a fixed random choice of large ones."""
     kept = []
     for number in range(codes.max() + 1):
         cells = np.flatnonzero(codes == number)
@@ -193,14 +193,14 @@ def _read(path: Path, source: Source, config: GtexSettings) -> Cells:
 
 
 def _inputs(expressed: set[str], latents: list[str], source: Source, table: Regulators | None) -> list[str]:
-    """Return the genes that can be inputs: expressed factors of the candidates, the candidates themselves not."""
+    """Return the genes that can be inputs: expressed factors of the candidates, without the candidates."""
     if table is None:
         return [gene for gene in source.inputs if gene not in latents]
     if unknown := [gene for gene in latents if expressed.isdisjoint(table.get(gene, ()))]:
         text = (
             f"the table of transcription factors has no regulator, among the genes expressed, of {', '.join(unknown)}"
         )
-        raise InputError(f"{text}: leave them out with data.z_genes=[...]", (*KEYS, "data.z_genes"))
+        raise InputError(f"{text}: exclude them with data.z_genes=[...]", (*KEYS, "data.z_genes"))
     factors = {factor for gene in latents for factor in table[gene]}
     return sorted(factors & expressed - set(latents))
 
@@ -223,7 +223,7 @@ def _tree(cells: Cells, clustered: NDArray[np.int64]) -> Dendrogram:
     try:
         return dendrogram(points[clustered], cells.codes[clustered])
     except ValueError as error:
-        text = f"no tree can be made of the types {', '.join(cells.types)}: {error}. Mend or delete obsm['X_pca']"
+        text = f"the types {', '.join(cells.types)} have no tree: {error}. Correct or delete obsm['X_pca']"
         raise InputError(text, ("data.path",)) from error
 
 
@@ -250,7 +250,7 @@ def _refuse_again(cache: Path) -> None:
 def _compare_with_paper(cells: Prepared, source: Source) -> None:
     if difference := source.difference(len(cells.types), len(cells.codes)):
         warnings.warn(
-            f"{difference}: another column or filter may be meant (data.groupby, data.include_regex, data.exclude). "
+            f"{difference}: check the column and the filter (data.groupby, data.include_regex, data.exclude). "
             f"Cells of each type: {', '.join(f'{t} {n}' for t, n in zip(cells.types, cells.population, strict=True))}",
             stacklevel=3,
         )

@@ -1,4 +1,4 @@
-"""Reading single cells from an ``.h5ad`` file: expression, genes, and which type each cell is of."""
+"""Reader of single cells in an ``.h5ad`` file: expression, genes and the type of each cell."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ from sparseid.data.paths import unusable
 from sparseid.errors import InputError
 
 FEWEST_CELLS = 4
-"""Cells of a type of which two train, one validates and one tests."""
+"""Minimum number of cells of a type: two for training, one each for validation and test."""
 
 COUNTS_PER_CELL = 1e4
-"""Counts are scaled to this sum per cell before the logarithm, as is usual."""
+"""Counts are scaled to this sum per cell before the logarithm, the usual normalisation."""
 
 NO_TYPE = -1
-"""Stands for a cell whose type is not used."""
+"""Marks a cell whose type is not used."""
 
 LISTED = 10
-"""Names that a message lists at most."""
+"""Maximum number of names in a message."""
 
 WHOLE_AT_ONCE = 2**20
-"""Values that are looked at first: in a logarithm one of them is hardly a whole number."""
+"""Number of values examined first: among so many logarithms hardly all are whole numbers."""
 
 
 class UnreadableError(InputError):
-    """A file that could not be read this time; other faults lie in what it holds and stay until it changes."""
+    """A file that cannot be read now; other errors concern its content and persist until it changes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Header:
-    """What a file says without its values.
+    """Metadata of a file, without its values.
 
     Attributes
     ----------
     obs
         Annotations of the cells.
     genes
-        Gene names, in the order of the columns of the matrix asked for.
+        Gene names, in the order of the columns of the chosen matrix.
     """
 
     obs: pd.DataFrame
@@ -57,7 +57,7 @@ class Header:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Cells of a file, those of unused types too: they are still neighbours of others.
+    """Cells of a file, including those of unused types, which are still neighbours of others.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Cells:
     genes
         Gene names, in the order of the columns.
     types
-        Names of the types that are used, sorted.
+        Names of the types used, sorted.
     codes
         (cells,) number of the type of each cell, -1 if it is not used.
     components
@@ -81,7 +81,7 @@ class Cells:
 
     @property
     def population(self) -> NDArray[np.int64]:
-        """(types,) cells of each type."""
+        """Number of cells of each type, (types,)."""
         return np.bincount(self.codes[self.codes != NO_TYPE], minlength=len(self.types))
 
 
@@ -94,7 +94,7 @@ def read_cells(
     counts: bool = False,
     never: Sequence[str] = (),
 ) -> Cells:
-    """Read a file.
+    """Read the cells of a file.
 
     Parameters
     ----------
@@ -103,19 +103,19 @@ def read_cells(
     groupby
         Column of ``obs`` that holds the types.
     include_regex, exclude
-        Which types are used: those in whose name the expression is found, without those listed.
+        Types to use: those whose name contains a match of the expression, without those listed.
     matrix
         ``X``, or ``raw`` for the matrix before scaling.
     counts
-        Whether the matrix holds counts, to be scaled and logged here.
+        Whether the matrix holds counts, to be scaled and log-transformed here.
     never
-        Types that are left out, too, and that need not occur.
+        Further types to exclude, which need not occur.
 
     Raises
     ------
     InputError
-        If the file cannot be read, has no such column or matrix, values that are not finite or negative, counts where
-        logarithms are expected or the other way round, or fewer than two types of at least four cells each.
+        If the file cannot be read, has no such column or matrix, values that are not finite or are negative, counts
+        where logarithms are expected or vice versa, or fewer than two types of at least four cells each.
     """
     data = open_cells(path)
     header = _header(data, matrix, path)
@@ -134,9 +134,9 @@ def read_cells(
 
 
 def read_header(path: Path, matrix: str = "X") -> Header:
-    """Read annotations and gene names only, which takes a second for a file of gigabytes; arguments as `read_cells`.
+    """Read only annotations and gene names, in a second for a file of gigabytes; arguments as in `read_cells`.
 
-    Files in the layout of anndata before 0.7 are read whole.
+    Files in the layout of anndata before 0.7 are read completely.
     """
     import h5py
     from anndata.io import read_elem
@@ -159,16 +159,16 @@ def open_cells(path: Path) -> Any:
 
 @contextmanager
 def _refused(path: Path) -> Iterator[None]:
-    """Turn whatever HDF5 and anndata raise at a file that is damaged or something else into an UnreadableError."""
+    """Turn the errors of HDF5 and anndata for a damaged or foreign file into an UnreadableError."""
     import h5py
 
     if reason := unusable(path):
         raise UnreadableError(f"{path} {reason}", ("data.path",))
     if not h5py.is_hdf5(path):
-        text = "it is no HDF5 file, whatever its name. Download it again, or name another with data.path or GTEX_H5AD"
+        text = "it is not an HDF5 file. Download it again, or name another with data.path or GTEX_H5AD"
         raise UnreadableError(f"{path} cannot be read as an .h5ad file: {text}", ("data.path",))
     try:
-        with warnings.catch_warnings(action="ignore"):  # of files in older layouts, which are read all the same
+        with warnings.catch_warnings(action="ignore"):  # about older layouts, which can be read as well
             yield
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -183,7 +183,7 @@ def _header(data: Any, matrix: str, path: Path) -> Header:
 
 
 def _components(stored: Any, path: Path) -> NDArray[np.float32]:
-    """Return the principal components stored in a file; refuse those that no correlation can be computed of."""
+    """Return the principal components stored in a file; refuse those without a defined correlation."""
     points = np.asarray(stored.toarray() if sparse.issparse(stored) else stored, np.float32)
     if points.ndim != 2 or points.shape[1] < 2:
         fault = "has fewer than two columns"
@@ -191,12 +191,12 @@ def _components(stored: Any, path: Path) -> NDArray[np.float32]:
         fault = f"has NaN or infinite values in {np.count_nonzero(~np.isfinite(points).all(axis=1))} cells"
     else:
         return points
-    text = f"{path}: obsm['X_pca'], of which the tree of types is made, {fault}. Mend it, or delete it from the file: "
+    text = f"{path}: obsm['X_pca'], the basis of the tree of types, {fault}. Correct it, or delete it from the file: "
     raise InputError(f"{text}principal components are then computed here", ("data.path",))
 
 
 def column(obs: pd.DataFrame, groupby: str, path: Path) -> pd.Series:
-    """Return a column of cell annotations; an unknown one is answered with the nearest names."""
+    """Return a column of cell annotations; the error for an unknown one suggests the nearest names."""
     if groupby in obs.columns:
         return obs[groupby]
     lowered = {str(name).lower(): str(name) for name in obs.columns}
@@ -210,29 +210,29 @@ def column(obs: pd.DataFrame, groupby: str, path: Path) -> pd.Series:
 def select_types(
     labels: pd.Series, include_regex: str, exclude: Sequence[str], groupby: str, never: Sequence[str] = ()
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Return the names of the types used, sorted, and (cells,) their numbers, -1 for other cells.
+    """Return the names of the types used, sorted, and the type numbers (cells,), -1 for other cells.
 
     Raises
     ------
     InputError
-        If the expression is none, an excluded type does not occur, fewer than two types are left, or a type has fewer
+        If the expression is invalid, an excluded type does not occur, fewer than two types remain, or a type has fewer
         than four cells.
     """
     try:
         pattern = re.compile(include_regex)
     except re.error as error:
-        text = f"data.include_regex={include_regex} is no regular expression: {error}"
+        text = f"data.include_regex={include_regex} is not a regular expression: {error}"
         raise InputError(text, ("data.include_regex",)) from error
     names = labels.astype("string")
     counts = names.value_counts()
     if unknown := [name for name in exclude if name not in counts.index]:
         near = get_close_matches(unknown[0], list(counts.index), 3, 0.5)
         hint = f"did you mean: {', '.join(near)}" if near else f"types: {listed(sorted(counts.index))}"
-        raise InputError(f"data.exclude: {unknown[0]!r} is no type of column {groupby!r}; {hint}", ("data.exclude",))
+        raise InputError(f"data.exclude: {unknown[0]!r} is not a type of column {groupby!r}; {hint}", ("data.exclude",))
     used = sorted(name for name in counts.index if pattern.search(name) and name not in (*exclude, *never))
     if len(used) < 2:
         found = listed(sorted(counts.index)) or "none"
-        text = f"a tree of cell types needs two, {len(used)} are left of column {groupby!r} (types: {found})"
+        text = f"a tree of cell types needs two, column {groupby!r} leaves {len(used)} (types: {found})"
         raise InputError(text, ("data.groupby", "data.include_regex", "data.exclude"))
     if small := [f"{name} ({counts[name]})" for name in used if counts[name] < FEWEST_CELLS]:
         text = f"types of fewer than {FEWEST_CELLS} cells cannot be split into training, validation and test: "
@@ -244,30 +244,30 @@ def select_types(
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names for a message: at most ten, and how many more there are."""
+    """Return at most ten names for a message, and the number of the others."""
     more = len(names) - LISTED
     return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def check_scale(expression: sparse.csr_matrix, counts: bool, path: Path) -> None:
-    """Refuse counts where their logarithm is expected, and the other way round."""
+    """Refuse counts where their logarithm is expected, and vice versa."""
     values = expression.data
     whole = not np.mod(values[:WHOLE_AT_ONCE], 1).any() and not np.mod(values[WHOLE_AT_ONCE:], 1).any()
     if whole and len(values) and not counts:
-        text = "holds whole numbers only: counts, where their logarithm is expected. Write data.counts=true, and they"
-        raise InputError(f"{path} {text} are scaled and logged here", ("data.counts",))
+        text = "holds only whole numbers: counts, where their logarithm is expected. Set data.counts=true, and they"
+        raise InputError(f"{path} {text} are scaled and log-transformed here", ("data.counts",))
     if counts and not whole:
         text = "data.counts=true expects whole numbers, but values of"
-        raise InputError(f"{text} {path} are none, as after a logarithm: leave data.counts out", ("data.counts",))
+        raise InputError(f"{text} {path} are not, as after a logarithm: remove data.counts", ("data.counts",))
 
 
 def check_values(expression: sparse.csr_matrix, genes: Sequence[str], path: Path) -> None:
-    """Refuse values that are not finite, or negative: counts and their logarithms are neither."""
+    """Refuse values that are negative or not finite: counts and their logarithms are neither."""
     for wrong, what, hint in (
         (
             ~np.isfinite(expression.data),
             "NaN or infinite",
-            "the file is damaged or was made with missing values; download it again, or fill them",
+            "the file is damaged or has missing values; download it again, or fill them",
         ),
         (expression.data < 0, "negative", "scaled expression cannot be smoothed; counts or their logarithm are needed"),
     ):
@@ -293,7 +293,7 @@ def gene_columns(genes: Sequence[str], wanted: Sequence[str], path: Path, key: s
         near = {name: get_close_matches(name, genes, 1, 0.7) for name in missing[:3]}
         hints = "".join(f"; did you mean {found[0]} for {name}?" for name, found in near.items() if found)
         text = f"{path} has no gene {listed(missing)}{hints} (its first gene is {genes[0] if genes else 'none'})"
-        raise InputError(f"{text}; set {key} to genes that it has", (key,))
+        raise InputError(f"{text}; set {key} to existing genes", (key,))
     if double := [name for name, found in places.items() if len(found) > 1]:
         text = f"{path} has several columns named {', '.join(double)}: make the gene names unique"
         raise InputError(text, (key,))

@@ -26,24 +26,24 @@ SYNTHETIC_VERSION = 1
 
 @dataclass(frozen=True)
 class Source:
-    """A file of cells and how it is read.
+    """A file of cells and its reading options.
 
     Attributes
     ----------
     find
-        Returns the file, given ``data.path``.
+        Maps ``data.path`` to the file.
     groupby, exclude
-        Column of types, and types that are none, if they occur.
+        Column of types, and its labels that are not types, if they occur.
     latents
-        Genes that latents are chosen from.
+        Candidate genes for latents.
     inputs
-        Transcription factors used as inputs where no table says which regulate the latents.
+        Transcription factors used as inputs if there is no table of those that regulate the latents.
     matrix, counts
         As in :func:`sparseid.data.gtex.reader.read_cells`.
     expected
-        Types, and cells after the cap, that the paper reports; None where they are not to be compared.
+        Numbers of types, and of cells after the cap, in the paper; None if they are not compared.
     note
-        What a table made from it must say; empty for the paper's data.
+        Notice for tables of results on it; empty for the paper's data.
     """
 
     find: Callable[[str], Path]
@@ -57,13 +57,13 @@ class Source:
     note: str = ""
 
     def difference(self, types: int, cells: int) -> str:
-        """Return in words how the types, and their cells after the cap, differ from the paper's; empty if not."""
+        """Describe the difference of the types, and their cells after the cap, from the paper's; empty if none."""
         if self.expected is None or (types, cells) == self.expected:
             return ""
         return f"{types} types with {cells} cells, where the paper has {self.expected[0]} with {self.expected[1]}"
 
     def note_on(self, types: int, cells: int) -> str:
-        """Return what a table made from these cells must say; empty if they are the paper's, as far as counts tell."""
+        """Return the notice for tables of results on these cells; empty if their numbers are the paper's."""
         difference = self.difference(types, cells)
         return "; ".join(filter(None, (self.note, difference and f"{difference}: not the paper's cells")))
 
@@ -84,7 +84,7 @@ def atlas_path(path: str) -> Path:
     Raises
     ------
     InputError
-        If it is not there or cannot be read, with what to do.
+        If it is missing or cannot be read; the message has the remedy.
     """
     found = atlas_place(path)
     if reason := unusable(found):
@@ -98,7 +98,7 @@ def atlas_table_path(path: str) -> Path:
     Raises
     ------
     InputError
-        If it is not there or cannot be read, with what to do.
+        If it is missing or cannot be read; the message has the remedy.
     """
     found = table_place(path)
     if reason := unusable(found):
@@ -130,7 +130,7 @@ def synthetic_table() -> Path:
 
 
 def _pbmc68k(_: str) -> Path:
-    package = importlib.util.find_spec("scanpy")  # its import takes seconds, its file is all that is needed
+    package = importlib.util.find_spec("scanpy")  # an import takes seconds; only its file is needed
     if package is None or package.origin is None:
         raise InputError("data.source=pbmc68k is a file of the package scanpy, which is not installed")
     path = Path(package.origin).parent / "datasets" / "10x_pbmc68k_reduced.h5ad"
@@ -178,11 +178,11 @@ HOW_TO_GET_THE_ATLAS = f"""\
      {ATLAS_FILE}
   2. Set GTEX_H5AD=/path/to/it in the shell of your runs, or place or link it as data/gtex/{ATLAS_FILE};
      make data DATASETS=gtex GTEX_H5AD=/path/to/it checks it first.
-  3. The table of transcription factors of hTFtarget (Zhang et al. 2020) is not ours to pass on: download it from its
+  3. The table of transcription factors of hTFtarget (Zhang et al. 2020) may not be redistributed: download it from its
      site and set TF_TARGETS=/path/to/it, or place it as data/gtex/{TABLE_FILE}. DoRothEA's, written as
-     text, does too with data.tf_layout=dorothea (make data ... TF_LAYOUT=dorothea checks it); the runs are then not
-     those of the figures.
+     text, works as well with data.tf_layout=dorothea (make data ... TF_LAYOUT=dorothea checks it); the runs are then
+     not those of the figures.
   4. Memory: not measured on the atlas. Its matrix takes 8 bytes per value above 0, 1.7 GB if a nucleus has 1000 genes;
      the file's other matrices (raw, counts) are read too, smoothing makes two more copies and twice 209,126 x 8 bytes
-     per gene used (0.7 GB for 200): have 16 GB or more. It is done once, later runs read what is kept in data/cache.
-  Nothing of this is needed for data.source=semi_synthetic, pbmc68k or celltypist_sample."""
+     per gene used (0.7 GB for 200): have 16 GB or more. It is done once, later runs read the result from data/cache.
+  None of this is needed for data.source=semi_synthetic, pbmc68k or celltypist_sample."""

@@ -2,8 +2,8 @@
 
 A cell has a visible state, which its transcription factors show and which moves along a random tree of types, and a
 hidden one, which only genes outside the table of factors show. Each latent gene is a non-linear function of its factors
-plus a part that follows the hidden state: factors explain about half of its variance, as the paper supposes of real
-genes, and no smoothing over similar cells removes the rest.
+plus a part that follows the hidden state: factors explain about half of its variance, as the paper assumes of real
+genes, and smoothing over similar cells does not remove the rest.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ TYPES = tuple(BROAD_CELL_TYPES.split("|"))
 """The atlas' broad cell types without Unknown."""
 
 CAPPED_CELLS, CAP = 15256, 1000
-"""Cells that are left of 43 types with at most 1000 of each (TBR, section 4.1)."""
+"""Number of cells of the 43 types with at most 1000 of each (TBR, section 4.1)."""
 LARGE_TYPES = 8
-"""Types above the cap."""
+"""Number of types above the cap."""
 POPULATION = 5
-"""Which draw of the types' sizes: one with four types that qualify for being held out, as in the paper (Fig. 5)."""
+"""Number of the draw of type sizes: one with four types that can be held out, as in the paper (Fig. 5)."""
 UNKNOWN_CELLS = 150
-"""Cells of the type Unknown, which is not used."""
+"""Number of cells of the type Unknown, which is not used."""
 
 FACTORS = tuple(f"TF{number:03d}" for number in range(1, 151))
 """Transcription factors."""
 REGULATORS = (18, 27, 35, 44, 52, 61, 70, 82, 95)
-"""Factors of each latent gene: the paper reports 18 to 95."""
+"""Numbers of factors of the latent genes: the paper reports 18 to 95."""
 OTHERS = ("GPI", "RAB7A", *(f"GENE{number:03d}" for number in range(1, 99)))
 """Genes that show the hidden state."""
 GENES = (*FACTORS, *HOUSEKEEPING, *OTHERS)
@@ -53,9 +53,9 @@ GENES = (*FACTORS, *HOUSEKEEPING, *OTHERS)
 VISIBLE, HIDDEN = 8, 5
 """Dimensions of the visible and the hidden state."""
 STEP = 0.3
-"""Standard deviation by which a type's mean visible state moves along an arc; cells of a type differ by 1."""
+"""Standard deviation of the change of a type's mean visible state along an arc; within a type it is 1."""
 EXPLAINED = 0.2
-"""Share of the variance of a latent gene's log rate that is a function of its factors; smoothed, they tell more."""
+"""Fraction of the variance of a latent gene's log rate explained by its factors; more after smoothing."""
 SHOWN, HIDDEN_SHOWN = 0.8, 1.2
 """Spread of the log rates of factors and latent genes, and of the genes that show the hidden state."""
 TISSUES = ("breast", "esophagusmucosa", "esophagusmuscularis", "heart", "lung", "prostate", "skeletalmuscle", "skin")
@@ -63,7 +63,7 @@ PREPS = ("CST", "NST", "TST", "EZ")
 
 
 def regulators() -> dict[str, NDArray[np.int64]]:
-    """Return the factors of each latent gene, as places in :data:`FACTORS`, ascending."""
+    """Return the factors of each latent gene, as ascending indices into :data:`FACTORS`."""
     rng = FIXED.numpy("gtex/stand_in/regulators")
     return {
         gene: np.sort(rng.permutation(len(FACTORS))[:count])
@@ -78,19 +78,19 @@ def write_tf_targets(path: Path) -> None:
 
 
 def population(rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return (types,) cells before the cap: uneven, and 15,256 of them after it."""
+    """Return the numbers of cells (types,) before the cap: uneven, and 15,256 in total after it."""
     small = len(TYPES) - LARGE_TYPES
     shares = np.exp(rng.normal(0, 0.9, small))
     rest = CAPPED_CELLS - CAP * LARGE_TYPES
     sizes = np.maximum(20, np.minimum(CAP - 1, np.floor(rest * shares / shares.sum()))).astype(np.int64)
-    while lacking := rest - sizes.sum():  # rounding and the limits: give or take a cell each
+    while lacking := rest - sizes.sum():  # after rounding and clipping: add or remove single cells
         room = np.flatnonzero((sizes < CAP - 1) if lacking > 0 else (sizes > 20))
         sizes[room[: abs(lacking)]] += np.sign(lacking)
     return rng.permutation(np.concatenate([sizes, rng.integers(CAP + 50, 2 * CAP, LARGE_TYPES)]))
 
 
 def type_means(rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return (types, visible state): a random walk from the root of a random binary tree to its leaves."""
+    """Return mean states (types, visible state): a random walk from the root of a random binary tree to its leaves."""
     means = np.zeros((len(TYPES), VISIBLE))
 
     def descend(types: NDArray[np.int64]) -> None:
@@ -105,7 +105,7 @@ def type_means(rng: np.random.Generator) -> NDArray[np.float64]:
 
 
 def log_rates(types: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return (cells, genes) log expected counts of cells of the given types."""
+    """Return the log expected counts (cells, genes) of cells of the given types."""
     visible = type_means(rng)[types] + rng.standard_normal((len(types), VISIBLE))
     hidden = rng.standard_normal((len(types), HIDDEN))
 

@@ -1,4 +1,4 @@
-"""Tables of transcription factors and the genes that they regulate; none comes with the project."""
+"""Tables of transcription factors and the genes that they regulate, provided by the user."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 from sparseid.errors import InputError
 
 LAYOUTS = {"htftarget": ("TF", "target"), "dorothea": ("tf", "target")}
-"""The columns of factor and target in hTFtarget's and in DoRothEA's tables; others are ignored."""
+"""The columns of factor and target in the tables of hTFtarget and DoRothEA; others are ignored."""
 
 Regulators = Mapping[str, tuple[str, ...]]
 """Target gene -> its transcription factors, sorted."""
@@ -24,14 +24,14 @@ def read_tf_targets(path: Path | str, layout: str = "htftarget") -> Regulators:
     ----------
     path
         hTFtarget: the file ``TF-Target-information.txt`` (TF, target, tissue; one row per tissue). DoRothEA: its
-        ``entire_database`` or ``dorothea_hs`` written as text (tf, target and others).
+        ``entire_database`` or ``dorothea_hs`` saved as text (tf, target and others).
     layout
         A key of :data:`LAYOUTS`.
 
     Raises
     ------
     InputError
-        If the file cannot be read, lacks a column or has no row.
+        If the file cannot be read, lacks a column or has no rows.
     """
     wanted = LAYOUTS[layout]
     try:
@@ -39,14 +39,14 @@ def read_tf_targets(path: Path | str, layout: str = "htftarget") -> Regulators:
         with opener(path, "rt", encoding="utf-8") as file:
             separator = "\t" if "\t" in file.readline() else ","
         table = pd.read_csv(path, sep=separator, dtype=str)
-    except (OSError, ValueError) as error:  # pandas' errors of parsing are ValueErrors, and so are those of decoding
+    except (OSError, ValueError) as error:  # pandas' parsing and decoding errors are ValueErrors
         raise InputError(f"cannot read the table of transcription factors {path}: {error}", KEYS) from error
     others = [name for name, columns in LAYOUTS.items() if name != layout and set(columns) <= set(table.columns)]
     if missing := [name for name in wanted if name not in table.columns]:
         raise InputError(
             f"{path} has no column {' or '.join(missing)}: data.tf_layout={layout} expects {', '.join(wanted)} in the "
             f"first line, found {', '.join(map(str, table.columns[:8]))}"
-            + "".join(f". These are the columns of data.tf_layout={name}: write that" for name in others),
+            + "".join(f". These are the columns of data.tf_layout={name}: set that" for name in others),
             KEYS,
         )
     pairs = table[list(wanted)].dropna().drop_duplicates()

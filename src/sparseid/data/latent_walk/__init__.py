@@ -1,1 +1,1 @@
-"""A time series whose latents walk at random in a box, and how they are mixed into observations (RegCL, section 3)."""
+"""Time series of latents on a random walk in a box, mixed into observations (RegCL, section 3)."""

@@ -1,4 +1,4 @@
-"""The latent walk as Lightning sees it: one walk and one mixing per member of the stack."""
+"""Data module of the latent walk: one walk and one mixing per member of the stack."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 class LatentWalkData(ContrastiveData):
-    """Batches of latent walks for a stack of members, each with latents and mixing of its own.
+    """Batches of latent walks for a stack of members, each with its own latents and mixing.
 
-    Labels are the observed factor itself: z2 in setting a, z1 in setting b.
+    Labels are the observed factor: z2 in setting a, z1 in setting b.
 
     Parameters
     ----------
     config
-        What is drawn.
+        Settings of the walk and the mixing.
     seeds
         One per member.
     batch_size
-        References of a member in a batch.
+        Number of references of a member in a batch.
     """
 
     truth: torch.Tensor
@@ -44,7 +44,7 @@ class LatentWalkData(ContrastiveData):
         self.truth = torch.from_numpy(np.stack([mixing.truth for mixing in self.mixings]))
 
     def make(self) -> Series:
-        """Draw every member's walk and mix it."""
+        """Draw the walk of every member and mix it."""
         latents = torch.from_numpy(draw_latents(self.config, self.seeds))
         inputs = torch.empty(*latents.shape[:2], self.features)
         for mixed, walk, mixing in zip(inputs, latents, self.mixings, strict=True):
@@ -52,7 +52,7 @@ class LatentWalkData(ContrastiveData):
         return Series(inputs, latents[..., self.label_rows], latents)
 
     def true_jacobian(self, member: int) -> NDArray[np.float64]:
-        """Return (attribution samples, features, latents) dx / dz of a member's generator."""
+        """Return the Jacobian dx / dz (attribution samples, features, latents) of a member's generator."""
         assert self.train.latents is not None
         walk = self.train.latents[member].double().cpu().numpy()
         return self.mixings[member].jacobian(walk[self.attribution_numbers()])

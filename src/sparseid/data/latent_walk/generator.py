@@ -1,7 +1,7 @@
-"""Latents that walk at random in a box, and the two networks that mix them into observations (RegCL, section 3).
+"""Random walks of latents in a box, and the two networks that mix them into observations (RegCL, section 3).
 
-The paper does not describe the process; it is what the authors' public example was found to be made by. Everything is
-drawn on the CPU from streams named by the seed: a seed has the same data on every device and in every stack.
+The paper does not describe the process; it is reconstructed from the authors' public example. Everything is drawn on
+the CPU from streams named by the seed: a seed has the same data on every device and in every stack.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sparseid.data.latent_walk.settings import LatentWalkSettings
 
 STEPS_AT_ONCE = 8192
-"""Steps that are drawn at a time."""
+"""Steps drawn at a time."""
 
 Array = NDArray[np.float64]
 
@@ -33,11 +33,11 @@ class Network:
     Attributes
     ----------
     square
-        (latents, latents) of each square layer W_1 ... W_L.
+        Weights (latents, latents) of each square layer W_1 ... W_L.
     expansion
-        (features, latents) G.
+        Matrix G, (features, latents).
     slope
-        Of the leaky ReLU for negative inputs.
+        Slope of the leaky ReLU for negative inputs.
     """
 
     square: tuple[Array, ...]
@@ -52,7 +52,7 @@ class Network:
         return hidden @ self.expansion.T
 
     def jacobian(self, latents: Array) -> Array:
-        """Return (samples, features, latents) the derivatives dx / dz, those from the left at a kink."""
+        """Return the derivatives dx / dz (samples, features, latents); left derivatives at a kink."""
         hidden = latents @ self.square[0].T
         tangents = np.broadcast_to(self.square[0], (len(latents), *self.square[0].shape))
         for weights in self.square[1:]:
@@ -63,7 +63,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Term:
-    """One network of a mixing: which latents it reads and to which features its outputs are added."""
+    """One network of a mixing, with the latents that it reads and the features to which its outputs are added."""
 
     latents: slice
     features: slice
@@ -86,7 +86,7 @@ class Mixing:
         return observations
 
     def jacobian(self, latents: Array) -> Array:
-        """Return (samples, features, latents) the derivatives dx / dz."""
+        """Return the derivatives dx / dz (samples, features, latents)."""
         derivatives = np.zeros((len(latents), self.features, self.latents))
         for term in self.terms:
             derivatives[:, term.features, term.latents] += term.network.jacobian(latents[:, term.latents])
@@ -94,7 +94,7 @@ class Mixing:
 
     @property
     def truth(self) -> NDArray[np.bool_]:
-        """(latents, features): which features depend on which latent."""
+        """Dependence of each feature on each latent, (latents, features) bool."""
         depends = np.zeros((self.latents, self.features), dtype=bool)
         for term in self.terms:
             depends[term.latents, term.features] = True

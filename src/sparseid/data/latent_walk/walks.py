@@ -1,4 +1,4 @@
-"""Random walks in a box, many at a time: what each of them does depends on its own steps only."""
+"""Random walks in a box, many at a time; each depends on its own steps only."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 WINDOW = 32
-"""Steps that are tried at a time; where sigma is a tenth of the box, one in 25 would leave it."""
+"""Steps tried at a time; if sigma is a tenth of the box, one in 25 would leave it."""
 
 Array = NDArray[np.float64]
 
 
 def redrawn_walk(blocks: Iterator[Array], samples: int, box: float) -> Array:
-    """Return (walks, samples) positions in [-box, box], beginning at 0; a step that would leave the box is drawn anew.
+    """Return positions (walks, samples) in [-box, box], beginning at 0; steps that would leave the box are redrawn.
 
-    A walk takes its drawn steps in order and leaves out those that lead outside. Such steps are rare: whole windows
-    are summed up as if there were none, and kept as far as they stay inside.
+    A walk takes its drawn steps in order and skips those that lead outside. Such steps are rare: whole windows are
+    summed as if there were no such step, and used as far as they stay inside.
 
     Parameters
     ----------
     blocks
-        Drawn steps, (walks, steps in a block) each; as many are taken as it needs.
+        Drawn steps, (walks, steps in a block) each; as many blocks are taken as necessary.
     """
     first = next(blocks)
     blocks = chain([first], blocks)
@@ -35,9 +35,9 @@ def redrawn_walk(blocks: Iterator[Array], samples: int, box: float) -> Array:
 
 
 def _go_on(positions: Array, filled: NDArray[np.int64], rows: NDArray[np.int64], block: Array, box: float) -> None:
-    """Lengthen the walks in `rows`, in place, by the steps of a block that stay inside; `filled` counts positions."""
+    """Extend the walks in `rows`, in place, by the steps of a block that stay inside; `filled` counts positions."""
     drawn, reach = block.shape[1], np.arange(WINDOW)
-    tried = np.pad(block, ((0, 0), (0, WINDOW)), constant_values=np.inf)  # behind the end nothing stays inside
+    tried = np.pad(block, ((0, 0), (0, WINDOW)), constant_values=np.inf)  # after the end no step stays inside
     each = np.arange(len(rows))
     source, target = each[:, None] * tried.shape[1] + reach, rows[:, None] * positions.shape[1] + reach
     at, end = np.zeros(len(rows), dtype=np.int64), filled[rows]
@@ -49,7 +49,7 @@ def _go_on(positions: Array, filled: NDArray[np.int64], rows: NDArray[np.int64],
         np.cumsum(window, axis=1, out=window)
         np.less_equal(np.abs(window[:, 1:]), box, out=inside[:, :WINDOW])
         kept = inside.argmin(axis=1)
-        positions.put(target + end[:, None], window[:, 1:])  # what is not kept is written over by what comes next
+        positions.put(target + end[:, None], window[:, 1:])  # the rest is overwritten by the next steps
         window[:, 0] = window[each, kept]
         end += kept
         at = np.minimum(at + kept + (kept < WINDOW), drawn)
@@ -57,9 +57,9 @@ def _go_on(positions: Array, filled: NDArray[np.int64], rows: NDArray[np.int64],
 
 
 def reflected_walk(blocks: Iterator[Array], samples: int, box: float) -> Array:
-    """Return (walks, samples) positions in [-box, box], beginning at 0; a step that would leave it is reflected.
+    """Return positions (walks, samples) in [-box, box], beginning at 0; steps that would leave the box are reflected.
 
-    That is the free walk folded into the box: the law of a step is symmetric.
+    This equals the free walk folded into the box, since the distribution of a step is symmetric.
     """
     block = next(blocks)
     parts = [np.zeros((len(block), 1)), block]

@@ -1,4 +1,4 @@
-"""The renderer that needs no TeX: its rules and fonts, drawn here."""
+"""Renderer without TeX: its rules and fonts, drawn here."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from sparseid.data.latex_ocr.syntax import parse
 
 
 def render(formulas: Sequence[Formula], dpi: int) -> list[Page]:
-    """Draw formulas, each on its page, as TeX sets them at 10 points.
+    """Draw formulas, each on its own page, as TeX sets them at 10 points.
 
     Raises
     ------
     InputError
-        If one is none of the grammar's.
+        If a formula is not in the grammar.
     """
     return [page(layout(parse(formula)), dpi) for formula in formulas]
 
 
 def page(box: Box, dpi: int, own_widths: bool = True) -> Page:
-    """Draw a box and its border; `own_widths` as of `glyphs.draw`."""
+    """Draw a box and its border; `own_widths` as in `glyphs.draw`."""
     scale = dpi / POINTS_PER_INCH
     rows = math.ceil((box.height + box.depth + 2 * BORDER_POINTS) * scale)
     columns = math.ceil((box.width + 2 * BORDER_POINTS) * scale)

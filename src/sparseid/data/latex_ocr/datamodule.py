@@ -1,4 +1,4 @@
-"""LaTeX-OCR as Lightning sees it: an endless training stream, fixed validation and test sets."""
+"""Data module of LaTeX-OCR: an endless training stream, fixed validation and test sets."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
 class LatexOcrData(MotifData):
     """Batches of formula images.
 
-    Blocks of items are kept without noise, one bit a pixel (`items`), and each item has noise of its own. In the inputs
-    the background is 1, ink and noise are 0 (authors' code).
+    Blocks of items are cached without noise, one bit per pixel (`items`), and each item has its own noise. In the
+    inputs the background is 1, ink and noise are 0 (authors' code).
 
     Parameters
     ----------
     distribution
-        What is drawn.
+        Distribution of the images.
     seed, batch_size, batches_per_check, check_items
         As in :class:`sparseid.data.motifs.MotifData`.
     loop_size
-        Training formulas after which they come again, under new noise; 0 is never.
+        Number of training formulas before they repeat, with new noise; 0 never repeats them.
 
     Attributes
     ----------
     kinds, kind_names
-        Motif kinds: how many, and what each is.
+        Number of motif kinds, and their names.
     vocabulary, token_names
-        Tokens of the decoder: those of formulas, whose names are given, then the start and the end of a label.
+        Number of tokens of the decoder, and names of those of formulas; the start and the end of a label follow.
     """
 
     in_channels = 1
@@ -73,7 +73,7 @@ class LatexOcrData(MotifData):
 
     @property
     def spatial(self) -> tuple[int, int]:
-        """Height and width of the images, pixels."""
+        """Height and width of the images, in pixels."""
         return self.distribution.height, self.distribution.width
 
     def fixed_set(self, name: str, items: int) -> Chunks[MotifBatch]:
@@ -86,7 +86,7 @@ class LatexOcrData(MotifData):
         return super().training_items(numbers) if self.single_motifs else self._training.batch(numbers)
 
     def draw_single(self, name: str, items: int, rng: np.random.Generator) -> MotifBatch:
-        """Draw images of one symbol each, in the middle; as its site counts the whole image."""
+        """Draw images of one symbol each, in the middle; its site is the whole image."""
         images, kinds = self._single.draw(items, rng)
         height, width = images.shape[1:]
         whole = np.tile([0, height, 0, width], (items, 1))
@@ -98,7 +98,7 @@ class LatexOcrData(MotifData):
 
     @property
     def exchangeable(self) -> dict[int, int]:
-        """The token of each digit and letter: any may take another's place (authors' code)."""
+        """Token of each digit and letter: any may replace another (authors' code)."""
         return {KINDS.index(symbol): TOKENS.index(symbol) for symbol in SYMBOLS}
 
     @cached_property

@@ -1,6 +1,6 @@
-"""What TeX's font files say of the characters that formulas need (Computer Modern, read with ``tftopl``).
+"""Font metrics of the characters of formulas, from TeX's font files (Computer Modern, read with ``tftopl``).
 
-Lengths are in units of the font's size. TeX has drawings of their own for sizes 7 and 5, wider than those of size 10.
+Lengths are in units of the font size. TeX has separate fonts for sizes 7 and 5, wider than those of size 10.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Character(NamedTuple):
 
 
 class Constants(NamedTuple):
-    """What the rules of TeX take from the symbol font (cmsy) and the extension font (cmex) of a size."""
+    """Parameters of TeX's rules from the symbol font (cmsy) and the extension font (cmex) of a size."""
 
     x_height: float
     quad: float
@@ -55,7 +55,7 @@ CONSTANTS = {
 def _characters(
     letters: tuple[float, ...], italic_z: float, digit: float, parenthesis: float, plus: Character
 ) -> dict[str, Character]:
-    """Return the characters of a size: widths of the letters a b c x y z, of a digit and of a parenthesis, and plus."""
+    """Return the characters of a size from widths of the letters a b c x y z, a digit, a parenthesis and plus."""
     a, b, c, x, y, z = letters
     return {
         "a": Character(a, 0.430555, 0.0),
@@ -93,11 +93,11 @@ CHARACTERS = {
         plus=Character(1.027796, 0.666675, 0.166675),
     ),
 }
-"""By size and character: letters from cmmi, the others from cmr."""
+"""Characters by size and name: letters from cmmi, the others from cmr."""
 
 LARGE_PARENTHESES: dict[int, tuple[Character, ...]] = {
     10: (Character(0.458336, 0.04, 1.160013), Character(0.597224, 0.04, 1.760019), Character(0.736115, 0.04, 2.360025)),
     7: (Character(0.539191, 0.048571, 1.151442), Character(0.692961, 0.048571, 1.751448)),
 }
 LARGE_PARENTHESES[5] = LARGE_PARENTHESES[7]
-"""Parentheses of cmex10 and cmex7 (which amsmath takes at size 5, too), growing."""
+"""Parentheses of cmex10 and cmex7 (which amsmath also uses at size 5), smallest first."""

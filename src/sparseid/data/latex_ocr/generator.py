@@ -1,4 +1,4 @@
-"""The LaTeX-OCR distribution (Sparling, section 5.1): formulas, their clean images, and the noise on these."""
+"""The LaTeX-OCR distribution (Sparling, section 5.1): formulas, their images without noise, and the noise."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sparseid.data.latex_ocr.settings import LatexOcrSettings
 
 PAD = -1
-"""Fills labels behind their end."""
+"""Padding of labels after their end."""
 
 BOX_MARGIN = 2
 """Pixels by which a motif's box exceeds the symbol on every side (authors' code)."""
@@ -27,7 +27,7 @@ RENDERERS = ("builtin", "pdflatex")
 KEPT_ON_DISK = ("pdflatex",)
 """Renderers whose images are kept in the data folder; the others draw as fast as a disk is read."""
 VERSION = 1
-"""Of the images that are kept on disk: raised when grammar, renderers or blocks change what they are."""
+"""Version of the cached images, incremented when grammar, renderers or blocks change them."""
 
 
 class Clean(NamedTuple):
@@ -38,7 +38,7 @@ class Clean(NamedTuple):
     labels
         (items, longest) int8: the tokens, padded by -1.
     ink
-        (items, ceil(height x width / 8)) uint8: one bit a pixel (``numpy.packbits``), 1 = black.
+        (items, ceil(height x width / 8)) uint8: one bit per pixel (``numpy.packbits``), 1 = black.
     sites
         (motifs, 6) int64, ordered by item and token: item, kind and half-open row start, row stop, column start, column
         stop.
@@ -56,11 +56,11 @@ class LatexOcr:
     Parameters
     ----------
     height, width
-        Canvas, pixels; the formula lies in the middle and is cut off where it is larger (authors' code).
+        Size of the canvas in pixels; the formula is centred, and cropped if it is larger (authors' code).
     dpi
-        Dots per inch; the formula is set at 10 points.
+        Dots per inch; formulas are set at 10 points.
     longest
-        Tokens of the longest formula; lengths are uniform from 1.
+        Number of tokens of the longest formula; lengths are uniform from 1.
     white_flip
         Probability that a white pixel becomes black.
     renderer
@@ -84,7 +84,7 @@ class LatexOcr:
         Raises
         ------
         InputError
-            If one is none of the grammar's, or the renderer is missing or fails.
+            If a formula is not in the grammar, or the renderer is missing or fails.
         """
         return [centred(page, self.height, self.width) for page in self._render(formulas, self.dpi)]
 
@@ -102,7 +102,7 @@ class LatexOcr:
         return Clean(labels, ink, np.concatenate([np.empty((0, 6), np.int64), *sites]))
 
     def pixels(self, ink: np.ndarray) -> np.ndarray:
-        """Return images (items, height, width) bool, True = black, of packed ones as `Clean` has them."""
+        """Unpack the images of `Clean` to (items, height, width) bool, True = black."""
         area = self.height * self.width
         return np.unpackbits(ink, axis=1, count=area).reshape(-1, self.height, self.width).view(bool)
 

@@ -1,4 +1,4 @@
-"""Drawings of characters at a resolution, from the Computer Modern outlines that come with Matplotlib."""
+"""Bitmaps of characters, drawn from the Computer Modern outlines of Matplotlib."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from sparseid.data.latex_ocr.layout import Glyph
 from sparseid.data.latex_ocr.page import POINTS_PER_INCH, SEEN_ABOVE, WHITE_ABOVE
 
 PHASES = 4
-"""Places within a pixel, from left to right, at which a character is drawn (poppler's as well)."""
+"""Number of positions within a pixel, from left to right, at which a character is drawn (as in poppler)."""
 
 LARGE = {"(": "\xa1\xb3\xb5", ")": "\xa2\xb4\xb6"}
-"""The growing parentheses in Matplotlib's cmex10, smallest first."""
+"""Large parentheses in Matplotlib's cmex10, smallest first."""
 
 _EM = 1000
 _NO_HINTING = ft2font.LoadFlags.NO_HINTING if hasattr(ft2font, "LoadFlags") else vars(ft2font)["LOAD_NO_HINTING"]
 
 
 class Drawing(NamedTuple):
-    """The pixels in which a character is seen, True = black; the first one lies `down`, `right` of its origin's."""
+    """Pixels of a character, True = black; the first one is `down`, `right` of that of its origin."""
 
     down: int
     right: int
@@ -37,9 +37,9 @@ class Drawing(NamedTuple):
 
 @cache
 def draw(glyph: Glyph, dpi: int, phase: int, own_widths: bool = True) -> Drawing:
-    """Draw a character whose origin lies `phase` / :data:`PHASES` pixels right of the edge of a pixel.
+    """Draw a character whose origin is `phase` / :data:`PHASES` pixels right of the edge of a pixel.
 
-    With `own_widths` those of sizes 7 and 5 are as wide as TeX's own drawings of these sizes, else as those of size 10.
+    With `own_widths`, characters of sizes 7 and 5 are as wide as in TeX's own fonts of these sizes, else as in size 10.
     """
     outline = _outline(glyph.character, glyph.large)
     em = glyph.size * dpi / POINTS_PER_INCH
@@ -60,7 +60,7 @@ def draw(glyph: Glyph, dpi: int, phase: int, own_widths: bool = True) -> Drawing
 
 
 def _widening(glyph: Glyph) -> float:
-    """Return how much wider than that of size 10 the drawing of a character's own size is."""
+    """Return the width of a character in the font of its own size, relative to that of size 10."""
     if glyph.large:
         return 1.0
     return CHARACTERS[round(glyph.size)][glyph.character].width / CHARACTERS[10][glyph.character].width
@@ -68,12 +68,12 @@ def _widening(glyph: Glyph) -> float:
 
 @cache
 def _outline(character: str, large: int) -> Outline:
-    """Return the outline of a character in units of its size."""
+    """Return the outline of a character, in units of its size."""
     name = "cmex10" if large else "cmmi10" if character.isalpha() else "cmr10"
     font = ft2font.FT2Font(str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / f"{name}.ttf"))
     font.set_size(_EM, 72)
     font.load_char(ord(LARGE[character][large - 1] if large else character), flags=_NO_HINTING)
     vertices, codes = font.get_path()
-    ends = codes == Outline.CLOSEPOLY  # whose own coordinates mean nothing
+    ends = codes == Outline.CLOSEPOLY  # with arbitrary coordinates
     vertices[ends] = vertices[0]
     return Outline(vertices / _EM, codes)

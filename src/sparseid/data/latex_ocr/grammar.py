@@ -1,4 +1,4 @@
-"""The formulas: their tokens, their probabilistic grammar and its law given the number of tokens."""
+"""Formulas: tokens, probabilistic grammar, and its distribution given the number of tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from sparseid.errors import InputError
 
 Formula = tuple[int, ...]
-"""The tokens of a formula, numbers of :data:`TOKENS`."""
+"""Tokens of a formula, as indices into :data:`TOKENS`."""
 
 SYMBOLS = tuple("0123456789abcxyz")
 TEX = {
@@ -26,21 +26,21 @@ TEX = {
     "SUP(": "^{",
     "SUP)": "}",
 }
-"""What each token is in TeX."""
+"""TeX code of each token."""
 TOKENS = tuple(sorted(TEX))
-"""The 26 tokens; the label of a formula is their numbers."""
+"""The 26 tokens; a label holds their indices."""
 
 KIND_OF_TOKEN = {"PAREN(": "(", "PAREN)": ")", "FRAC(": "bar", "+": "+", **{symbol: symbol for symbol in SYMBOLS}}
-"""Tokens that are seen, and as what; the bar of a fraction belongs to the token that opens it (authors' code)."""
+"""Visible tokens and their motif kinds; a fraction's bar belongs to the token that opens it (authors' code)."""
 KINDS = ("(", ")", "+", *"0123456789", "bar", *"abcxyz")
 """The 20 motif kinds."""
 
 _NUMBER = {token: number for number, token in enumerate(TOKENS)}
 KIND_NUMBERS = tuple(KINDS.index(KIND_OF_TOKEN[token]) if token in KIND_OF_TOKEN else -1 for token in TOKENS)
-"""The motif kind of each token, -1 for those that are not seen."""
+"""The motif kind of each token, -1 for invisible ones."""
 
 RULES: dict[str, tuple[tuple[float, tuple[str, ...]], ...]] = {
-    # authors' code (latex_cfg): every second way has a quarter of the weight of the first
+    # authors' code (latex_cfg): each alternative has a quarter of the weight of the first
     "start": ((0.8, ("expression",)), (0.2, ("FRAC(", "start", "FRACMID", "start", "FRAC)"))),
     "expression": ((0.8, ("term",)), (0.2, ("term", "+", "expression"))),
     "term": ((0.8, ("atom",)), (0.2, ("atom", "term"))),
@@ -52,28 +52,28 @@ RULES: dict[str, tuple[tuple[float, tuple[str, ...]], ...]] = {
     ),
     "symbol": tuple((1 / len(SYMBOLS), (symbol,)) for symbol in SYMBOLS),
 }
-"""Ways to expand each variable of the grammar, and their probabilities."""
+"""Expansions of each variable of the grammar, and their probabilities."""
 
 Form = tuple[str, ...]
 """A sequence of variables and tokens."""
 
 
 def numbers(tokens: str) -> Formula:
-    """Return the numbers of tokens that are written with spaces between them: ``"x SUP( 2 SUP)"``.
+    """Return the numbers of tokens that are separated by spaces: ``"x SUP( 2 SUP)"``.
 
     Raises
     ------
     InputError
-        If one is no token.
+        If one is not a token.
     """
     unknown = [token for token in tokens.split() if token not in _NUMBER]
     if unknown:
-        raise InputError(f"{unknown[0]!r} in {tokens!r} is no token of a formula: these are {' '.join(TOKENS)}")
+        raise InputError(f"{unknown[0]!r} in {tokens!r} is not a token of a formula; tokens are {' '.join(TOKENS)}")
     return tuple(_NUMBER[token] for token in tokens.split())
 
 
 def names(formula: Formula) -> str:
-    """Return the tokens of a formula, written with spaces between them."""
+    """Return the tokens of a formula, separated by spaces."""
     return " ".join(TOKENS[token] for token in formula)
 
 
@@ -84,16 +84,16 @@ def tex(formula: Formula) -> str:
 
 def probability(length: int) -> float:
     """Return the probability that the grammar yields a formula of `length` tokens."""
-    for shorter in range(length):  # so that the recursion stays flat
+    for shorter in range(length):  # keeps the recursion flat
         _probability(("start",), shorter)
     return _probability(("start",), length)
 
 
 def sample(length: int, rng: np.random.Generator) -> Formula:
-    """Draw a formula from the grammar's law given that it has exactly `length` tokens.
+    """Draw a formula from the grammar, given that it has exactly `length` tokens.
 
-    The same law as drawing until one of this length comes (authors' code), without the vain draws: every expansion is
-    drawn with its probability times that of reaching the length afterwards.
+    The distribution equals that of drawing until one has this length (authors' code), without rejected draws: every
+    expansion is drawn with its probability times that of reaching the length afterwards.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def sample(length: int, rng: np.random.Generator) -> Formula:
 def _probability(form: Form, length: int) -> float:
     """Return the probability that `form` becomes exactly `length` tokens."""
     if len(form) > length:
-        return 0.0  # no variable vanishes
+        return 0.0  # no variable becomes empty
     if not form:
         return float(length == 0)
     if form[0] in _NUMBER:
@@ -132,7 +132,7 @@ def _probability(form: Form, length: int) -> float:
 
 @cache
 def _ways(form: Form, length: int) -> tuple[list[float], list[list[tuple[Form, int]]]]:
-    """Return how a form that begins with a variable can be taken apart, as a stack, and the summed probabilities."""
+    """Return the expansions of a form that begins with a variable, as a stack, and their cumulative probabilities."""
     if len(form) == 1:
         found = [(weight * _probability(way, length), [(way, length)]) for weight, way in RULES[form[0]]]
     else:

@@ -1,4 +1,4 @@
-"""Items by number: clean images in blocks, made once, and each item's own noise."""
+"""Items by number: cached blocks of images without noise, and each item's own noise."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from sparseid.data.latex_ocr.generator import KEPT_ON_DISK, Clean, LatexOcr, noi
 from sparseid.streams import Streams
 
 BLOCK = 512
-"""Formulas rendered at once: pdflatex takes half a second to begin. A block of the paper's size is 3 MB."""
+"""Formulas rendered at once: pdflatex takes half a second to start. A block of the paper's size is 3 MB."""
 
 
 class Items:
     """The items of a stream, each a function of (the stream's seed, `name`, its number).
 
-    Blocks of the renderers in :data:`KEPT_ON_DISK` are made ahead in a thread, and kept in the data folder under
-    everything that they depend on, where several processes may make and read them.
+    Blocks of the renderers in :data:`KEPT_ON_DISK` are rendered ahead in a thread and cached in the data folder, keyed
+    by everything that they depend on; several processes may create and read them.
 
     Parameters
     ----------
     distribution
-        What is drawn.
+        Distribution of the images.
     streams, name
-        Random streams, and which of them.
+        Random streams, and the name of one of them.
     loop_size
-        Formulas after which they come again in the same order, under new noise; 0 is never.
+        Number of formulas before they repeat in the same order, with new noise; 0 never repeats them.
     end
-        Number of the first item that nobody will ask for.
+        Number of the first item that will not be requested.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Items:
         )
 
     def _block(self, number: int) -> Clean:
-        """Return a block; it and its neighbours stay in memory."""
+        """Return a block; it and its neighbours are cached in memory."""
         if number not in self._blocks:
             self._blocks = {other: made for other, made in self._blocks.items() if abs(other - number) == 1}
         ahead = self._ahead is not None and (number + 1) * BLOCK < self.end

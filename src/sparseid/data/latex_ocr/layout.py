@@ -1,8 +1,8 @@
-"""Where TeX puts the characters of a formula: the rules of appendix G of The TeXbook that this grammar needs.
+"""Layout of a formula by the rules of TeX (appendix G of The TeXbook) that this grammar needs.
 
-Matplotlib's mathtext is no shorter way: its parser takes 10 ms a formula and more, fifty times as long as all of this,
-and it chooses other parentheses and shrinks scripts without end. All lengths are TeX's points (72.27 to the inch),
-upwards is positive.
+Matplotlib's mathtext is not an alternative: its parser takes 10 ms a formula or more, fifty times as long as this
+module, and it chooses other parentheses and shrinks scripts at every level. All lengths are in TeX's points (72.27 to
+the inch); upwards is positive.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from sparseid.data.latex_ocr.font_metrics import CHARACTERS, CONSTANTS, LARGE_PA
 from sparseid.data.latex_ocr.syntax import Fraction, Node, Parenthesised, Row, Scripted, Symbol
 
 DISPLAY, TEXT, SCRIPT, SMALLEST = range(4)
-"""Styles; ``metrics.SIZES`` has their sizes."""
+"""Styles; their sizes are in ``metrics.SIZES``."""
 
-SCRIPT_SPACE = 0.5  # plain TeX and LaTeX, as all constants below
+SCRIPT_SPACE = 0.5  # plain TeX and LaTeX, like all constants below
 NULL_DELIMITER_SPACE = 1.2
 DELIMITER_FACTOR = 0.901
 DELIMITER_SHORTFALL = 5.0
 THIN, MEDIUM = 3 / 18, 4 / 18
-"""Spaces around parentheses and around ``+``, in quads, where the style is no script."""
+"""Spaces around parentheses and around ``+``, in quads, outside scripts."""
 
 
 class Glyph(NamedTuple):
-    """A character, the size of its font in points, and which growing parenthesis it is (0: that of the text font)."""
+    """A character, the size of its font in points, and the size step of a parenthesis (0: that of the text font)."""
 
     character: str
     size: float
@@ -33,14 +33,14 @@ class Glyph(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """The bar of a fraction, which lies on the baseline."""
+    """The bar of a fraction, on the baseline."""
 
     width: float
     height: float
 
 
 class Mark(NamedTuple):
-    """What is seen of the token at `place`, at the left end of its baseline."""
+    """The visible part of the token at `place`, at the left end of its baseline."""
 
     place: int
     x: float
@@ -50,7 +50,7 @@ class Mark(NamedTuple):
 
 @dataclass(slots=True)
 class Box:
-    """A box of TeX: extents around the baseline, and what lies in it."""
+    """A box of TeX: extents around the baseline, and its content."""
 
     width: float = 0.0
     height: float = 0.0
@@ -58,11 +58,11 @@ class Box:
     marks: list[Mark] = field(default_factory=list)
 
     def add(self, other: Box, x: float, y: float) -> None:
-        """Put the content of another box into this one, moved; the extents stay as they are."""
+        """Add the content of another box, shifted, without a change of the extents."""
         self.marks += [Mark(place, x + left, y + up, what) for place, left, up, what in other.marks]
 
     def append(self, other: Box) -> None:
-        """Put another box at the right end."""
+        """Append another box at the right end."""
         self.add(other, self.width, 0.0)
         self.width += other.width
         self.height, self.depth = max(self.height, other.height), max(self.depth, other.depth)
@@ -98,14 +98,14 @@ def _row(parts: tuple[Node, ...], style: int, cramped: bool) -> Box:
 
 
 def _space(left: Node, right: Node) -> float:
-    """Return the space between neighbours, quads."""
+    """Return the space between neighbours, in quads."""
     if "+" in (getattr(left, "character", ""), getattr(right, "character", "")):
         return MEDIUM
     return THIN if isinstance(left, Parenthesised) or isinstance(right, Parenthesised) else 0.0
 
 
 def _symbol(symbol: Symbol, style: int, italic: bool = True) -> Box:
-    """Rule 17: with the italic correction, unless a subscript follows."""
+    """Set a symbol (rule 17): with the italic correction, unless a subscript follows."""
     size = SIZES[style]
     metric = CHARACTERS[size][symbol.character]
     mark = Mark(symbol.place, 0.0, 0.0, Glyph(symbol.character, size))
@@ -114,7 +114,7 @@ def _symbol(symbol: Symbol, style: int, italic: bool = True) -> Box:
 
 
 def _scripted(node: Scripted, style: int, cramped: bool) -> Box:
-    """Rule 18."""
+    """Set superscripts and subscripts (rule 18)."""
     size, constants = SIZES[style], CONSTANTS[SIZES[style]]
     box = _symbol(node.nucleus, style, italic=node.raised)
     script = _set(node.script, SCRIPT if style <= TEXT else SMALLEST, cramped)
@@ -130,7 +130,7 @@ def _scripted(node: Scripted, style: int, cramped: bool) -> Box:
 
 
 def _parenthesised(node: Parenthesised, style: int, cramped: bool) -> Box:
-    """Rule 19."""
+    """Set parentheses around a row (rule 19)."""
     body = _set(node.body, style, cramped)
     axis = SIZES[style] * CONSTANTS[SIZES[style]].axis
     reach = max(body.height - axis, body.depth + axis)
@@ -160,7 +160,7 @@ def _delimiter(character: str, place: int, needed: float, style: int) -> Box:
 
 
 def _fraction(node: Fraction, style: int, cramped: bool) -> Box:
-    """Rule 15; the denominator is cramped."""
+    """Set a fraction (rule 15); the denominator is cramped."""
     size, constants = SIZES[style], CONSTANTS[SIZES[style]]
     inner = min(style + 1, SMALLEST)
     above, below = _set(node.numerator, inner, cramped), _set(node.denominator, inner, True)

@@ -1,4 +1,4 @@
-"""What a renderer makes of a formula, and the canvas that it is laid on."""
+"""Page of a rendered formula, and its placement on a canvas."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from typing import NamedTuple
 import numpy as np
 
 BORDER_POINTS = 3.0
-"""White around a formula (authors' code: LaTeX class standalone, border 3pt)."""
+"""Width of the white border of a formula, in points (authors' code: LaTeX class standalone, border 3pt)."""
 POINTS_PER_INCH = 72.27
-"""TeX's points."""
+"""Number of TeX's points per inch."""
 WHITE_ABOVE = 0.75
-"""A pixel is white where its grey exceeds this (authors' code)."""
+"""A pixel is white if its grey exceeds this (authors' code)."""
 SEEN_ABOVE = 0.1
-"""A pixel belongs to a symbol where the symbol covers more than this of it (authors' code: the saturation)."""
+"""A pixel belongs to a symbol that covers more than this fraction of it (authors' code: the saturation)."""
 
 
 class Page(NamedTuple):
-    """A formula on a page that just holds it, borders included.
+    """A formula on a page of minimum size, borders included.
 
     Attributes
     ----------
     ink
         (rows, columns) bool, True = black.
     places
-        (symbols,) int64: the token of each symbol that is seen, ascending.
+        (symbols,) int64: the token of each visible symbol, ascending.
     boxes
         (symbols, 4) int64: half-open row start, row stop, column start, column stop of its pixels.
     """
@@ -35,10 +35,9 @@ class Page(NamedTuple):
 
 
 def centred(page: Page, height: int, width: int) -> Page:
-    """Return a page cropped or filled up with white to a canvas, about its centre.
+    """Return a page cropped, or padded with white, to a canvas, about its centre.
 
-    What exceeds the canvas is cut off, as in the authors' code; boxes keep what is left of them, and a symbol of which
-    nothing is left has none.
+    The part outside the canvas is cut off, as in the authors' code; boxes are clipped, and a symbol outside has no box.
     """
     down, right = (height - page.ink.shape[0]) // 2, (width - page.ink.shape[1]) // 2
     boxes = (page.boxes + np.array([down, down, right, right])).clip(0, [height, height, width, width])
@@ -47,7 +46,7 @@ def centred(page: Page, height: int, width: int) -> Page:
 
 
 def in_the_middle(ink: np.ndarray, height: int, width: int) -> np.ndarray:
-    """Return pixels in the middle of a white canvas, cut off where they exceed it."""
+    """Return pixels in the middle of a white canvas, cropped to it."""
     canvas = np.zeros((height, width), bool)
     down, right = (height - ink.shape[0]) // 2, (width - ink.shape[1]) // 2
     part = ink[max(-down, 0) :, max(-right, 0) :][:height, :width]
@@ -56,5 +55,5 @@ def in_the_middle(ink: np.ndarray, height: int, width: int) -> np.ndarray:
 
 
 def dilated(boxes: np.ndarray, margin: int, height: int, width: int) -> np.ndarray:
-    """Return boxes that reach `margin` pixels further on all sides, as far as the canvas goes."""
+    """Return boxes enlarged by `margin` pixels on all sides, clipped to the canvas."""
     return (boxes + np.array([-margin, margin, -margin, margin])).clip(0, [height, height, width, width])

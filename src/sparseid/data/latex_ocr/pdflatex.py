@@ -1,4 +1,4 @@
-"""The renderer that is TeX itself: pdflatex sets many formulas at once, poppler's pdftoppm draws them."""
+"""Renderer by TeX itself: pdflatex sets many formulas at once, poppler's pdftoppm draws them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from sparseid.errors import InputError
 
 PROGRAMS = ("pdflatex", "pdftoppm")
 PACKAGES = "texlive-latex-base texlive-latex-recommended preview-latex-style poppler-utils"
-"""Of Debian and its kin: what has the programs, and the LaTeX packages amsmath, xcolor and preview."""
+"""Packages of Debian and its derivatives with the programs, and with amsmath, xcolor and preview for LaTeX."""
 
 HUES = 18
-"""Symbols told apart on one page, 20 degrees from each other (authors' code)."""
+"""Number of symbols distinguished on one page, 20 degrees apart (authors' code)."""
 HUE_STEP = 360 // HUES
 ROUNDED_TO = 10
-"""Degrees that the hue of a pixel is rounded to (authors' code)."""
+"""Multiple of degrees to which the hue of a pixel is rounded (authors' code)."""
 
 _HEAD = rf"""\documentclass{{article}}
 \usepackage{{amsmath,xcolor}}
@@ -37,26 +37,26 @@ _PIXMAP = re.compile(rb"P6\s+(\d+)\s+(\d+)\s+255\s")
 
 
 def missing_programs() -> str:
-    """Return what is missing for this renderer and where it comes from; empty if nothing is."""
+    """Return the missing programs of this renderer and how to install them; empty if all are installed."""
     missing = [program for program in PROGRAMS if shutil.which(program) is None]
     if not missing:
         return ""
     return (
         f"data.renderer=pdflatex needs {' and '.join(missing)}, not installed here: apt-get install {PACKAGES} on "
-        "Debian, or leave data.renderer=builtin, which needs no TeX"
+        "Debian, or use data.renderer=builtin, which needs no TeX"
     )
 
 
 def render(formulas: Sequence[Formula], dpi: int) -> list[Page]:
-    """Draw formulas, each on its page, at 10 points and `dpi` dots per inch.
+    """Draw formulas, each on its own page, at 10 points and `dpi` dots per inch.
 
-    The boxes come from further pages, on which every symbol has a hue of its own (authors' code). Where two symbols
-    touch, their hues mix into that of a third, whose box then is too large: one in thousands.
+    The boxes come from further pages on which every symbol has its own hue (authors' code). If two symbols touch, their
+    hues may mix into that of a third, whose box is then too large: one in thousands.
 
     Raises
     ------
     InputError
-        If one is none of the grammar's, or a program is missing or fails.
+        If a formula is not in the grammar, or a program is missing or fails.
     """
     for formula in formulas:
         parse(formula)
@@ -86,7 +86,7 @@ def render(formulas: Sequence[Formula], dpi: int) -> list[Page]:
 def _tinted(formula: Formula, coloured: Sequence[int]) -> str:
     """Return a formula in TeX's language with the symbols at some places in their hues, the others black.
 
-    A colour is set before every symbol and without a group around it, which would change the spaces.
+    A colour is set before every symbol without a group, which would change the spaces.
     """
     written = []
     for place, token in enumerate(formula):
@@ -112,13 +112,13 @@ def _run(command: list[str], folder: str) -> bytes:
     if done.returncode:
         lines = (done.stdout + done.stderr).decode(errors="replace").splitlines()
         said = next((line for line in lines if line.startswith("!")), lines[-1] if lines else "nothing")
-        text = f"{command[0]} failed and said: {said}. Are these installed: {PACKAGES} (Debian)?"
+        text = f"{command[0]} failed: {said}. Are these installed: {PACKAGES} (Debian)?"
         raise InputError(f"{text} data.renderer=builtin needs no TeX", ("data.renderer",))
     return done.stdout
 
 
 def _pixmaps(stream: bytes) -> Iterator[np.ndarray]:
-    """Yield the binary pixmaps (P6) that follow each other in a stream, (rows, columns, 3) uint8."""
+    """Yield the binary pixmaps (P6) in a stream, (rows, columns, 3) uint8."""
     start = 0
     while start < len(stream):
         header = _PIXMAP.match(stream, start)

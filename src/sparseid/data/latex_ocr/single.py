@@ -14,21 +14,21 @@ from sparseid.data.latex_ocr.page import in_the_middle
 from sparseid.streams import FIXED
 
 SIDE = 40
-"""Pixels of the images at 200 dpi (authors' code); at others accordingly."""
+"""Side of the images in pixels at 200 dpi (authors' code); proportional to the resolution."""
 IMAGES = 10_000
-"""Formulas from which symbols are cut out (authors' code)."""
+"""Number of formulas from which symbols are cut out (authors' code)."""
 SEEN_AT_LEAST = 2
-"""Times that a drawing must occur (authors' code)."""
+"""Minimum number of occurrences of a drawing (authors' code)."""
 
 
 @dataclass(frozen=True)
 class SingleMotifs:
-    """Drawings of each motif kind but the bar, which has no drawing of its own.
+    """Drawings of each motif kind except the bar, which has no fixed drawing.
 
     Attributes
     ----------
     drawings
-        (drawings, side, side) bool, True = black: the symbol's box, centred on white, with what else lies in it.
+        (drawings, side, side) bool, True = black: the symbol's box with all its content, centred on white.
     kinds
         (drawings,) int64, ascending.
     white_flip
@@ -53,7 +53,7 @@ class SingleMotifs:
 
 
 def single_motifs(distribution: LatexOcr, images: int | None = None) -> SingleMotifs:
-    """Return the symbols of so many formulas without noise, in squares; made once and kept in the data folder."""
+    """Return the symbols of `images` formulas without noise, in squares; cached in the data folder."""
     images, side = images or IMAGES, round(SIDE * distribution.dpi / 200)
     settings = distribution.kept_under | {"single": [images, side, SEEN_AT_LEAST]}
     kept = cached_arrays("latex_ocr", settings, lambda: _cut_out(distribution, images, side))

@@ -1,4 +1,4 @@
-"""From the tokens of a formula to its tree."""
+"""Parser of the tokens of a formula into its tree."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Scripted(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What stands side by side."""
+    """Nodes side by side."""
 
     parts: tuple[Node, ...]
 
@@ -54,7 +54,7 @@ def parse(formula: Formula) -> Node:
     Raises
     ------
     InputError
-        If it is none of the grammar's.
+        If it is not in the grammar.
     """
     try:
         return _Reader(formula).whole()
@@ -87,11 +87,11 @@ class _Reader:
 
     @property
     def next(self) -> str:
-        """The token at hand; empty at the end."""
+        """Current token; empty at the end."""
         return self.tokens[self.place] if self.place < len(self.tokens) else ""
 
     def take(self, token: str) -> int:
-        """Step over `token`; return its place."""
+        """Consume `token`; return its place."""
         if self.next != token:
             raise _Unexpected(self.place, self.next, token)
         self.place += 1

@@ -1,1 +1,1 @@
-"""Latents mixed by masked networks, one per observation: the support of the mixture's Jacobian is a given mask."""
+"""Mixtures of latents by masked networks, one per observation: the support of the Jacobian is a given mask."""

@@ -1,4 +1,4 @@
-"""The mixtures as Lightning sees them: one data set, with a generator of its own, per member of the stack."""
+"""Data module of the mixtures: one data set, with its own generator, per member of the stack."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class MLPMixtureData(FeatureData):
     Parameters
     ----------
     config
-        What is drawn.
+        Settings of latents, networks and noise.
     seeds
-        One per member: its data set.
+        One per member, for its data set.
     batch_size
         Training samples of a member per step.
 
     Attributes
     ----------
     mask
-        (members, m, n) bool on the CPU: which observation reads which latent.
+        (members, m, n) bool on the CPU: dependence of each observation on each latent.
     latents
-        n.
+        Number of latents n.
     """
 
     likelihood = "gaussian"
@@ -50,7 +50,7 @@ class MLPMixtureData(FeatureData):
         self.remarks = list(dict.fromkeys(remark for mask in masks for remark in config.warnings(mask)))
 
     def make(self) -> Matrices:
-        """Draw every member's latents and networks, mix and add noise."""
+        """Draw the latents and networks of every member, mix and add noise."""
         config = self.config
         train, test = self._latents("train", config.samples), self._latents("test", config.test_samples)
         members = zip(self.mask.numpy(), self.seeds, train, strict=True)
@@ -63,16 +63,16 @@ class MLPMixtureData(FeatureData):
         return torch.stack([draw_latents(self.config, seed, split, samples) for seed in self.seeds])
 
     def _observed(self, split: str, latents: Tensor) -> Tensor:
-        """Return (members, samples, m) float32 noisy observations of latents."""
+        """Return noisy observations (members, samples, m) float32 of latents."""
         clean = zip(self.seeds, self._mixture(latents), strict=True)
         return torch.stack([add_noise(self.config, seed, split, values) for seed, values in clean]).float()
 
     def jacobian(self, latents: Tensor) -> Tensor:
-        """Return (members, batch, m, n) the derivatives of the noiseless, standardised observations.
+        """Return the derivatives (members, batch, m, n) of the noiseless, standardised observations.
 
         Parameters
         ----------
         latents
-            (members, batch, n), where; there from `setup` on.
+            Points (members, batch, n); available from `setup` on.
         """
         return self._mixture.to(latents.device, latents.dtype).jacobian(latents)

@@ -1,7 +1,7 @@
-"""Mixtures x = g(z) with a given dependency structure: one network per observation, on the latents its mask row names.
+"""Mixtures x = g(z) with a given dependency structure: one network per observation, on the latents in its mask row.
 
 Everything is drawn on the CPU, in double precision, from streams named by the seed: a seed has the same data on every
-device and in every stack. Seeds that differ in noise or correlation alone share networks and draws.
+device and in every stack. Runs of a seed that differ only in noise or correlation have the same networks and draws.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from sparseid.data.mlp_mixture.settings import MLPMixtureSettings
 
 TRIES = 100
-"""Mixtures that are drawn for a seed before it is given up."""
+"""Maximum number of mixtures drawn for a seed."""
 FEW = 500
-"""Samples on which a mixture is looked at before it is on all of them."""
+"""Number of samples on which a mixture is checked before it is checked on all."""
 LEAST_SINGULAR = 1e-2
-"""Of the Jacobian of unit-variance observations; a mixture with a smaller one somewhere is rejected."""
+"""Smallest singular value allowed for the Jacobian of unit-variance observations, at any sample."""
 DOMINANCE = 0.9
-"""Of a dominated observation: largest sum of |derivatives| of its network, as a share of the dominant latent's own."""
+"""Largest sum of |derivatives| of a dominated observation's network, relative to that of its dominant latent."""
 
 Layer = tuple[Tensor, Tensor]
 
@@ -40,14 +40,14 @@ class Mixture:
     Attributes
     ----------
     layers
-        Of each layer the weights (members, m, in, out) and biases (members, m, 1, out); in the first the weights of
-        what an observation does not read are 0.
+        Weights (members, m, in, out) and biases (members, m, 1, out) of each layer; in the first, the weights of
+        latents that an observation does not read are 0.
     skip
-        (members, m, n) what is added linearly.
+        Coefficients (members, m, n) of the linear part.
     mean, sd
-        (members, m, 1) of the training samples.
+        Mean and standard deviation (members, m, 1) of the training samples.
     slope
-        Of the activation for negative inputs.
+        Slope of the activation for negative inputs.
     smooth
         Whether the activation is smooth.
     """
@@ -60,14 +60,14 @@ class Mixture:
     smooth: bool
 
     def __call__(self, latents: Tensor) -> Tensor:
-        """Return (members, batch, m) observations, without noise, of (members, batch, n) latents."""
+        """Return observations (members, batch, m), without noise, of latents (members, batch, n)."""
         values, _ = self._outputs(latents)
         return ((values - self.mean) / self.sd).transpose(1, 2)
 
     def jacobian(self, latents: Tensor) -> Tensor:
-        """Return (members, batch, m, n) the derivatives dx / dz at (members, batch, n) latents.
+        """Return the derivatives dx / dz (members, batch, m, n) at latents (members, batch, n).
 
-        Backwards through the networks, of which each has one output.
+        Computed backwards through the networks, each of which has one output.
         """
         _, slopes = self._outputs(latents)
         weights = [layer[0].transpose(2, 3) for layer in self.layers]
@@ -77,19 +77,19 @@ class Mixture:
         return ((gradient + self.skip[:, :, None]) / self.sd[..., None]).transpose(1, 2)
 
     def to(self, device: torch.device, dtype: torch.dtype) -> Mixture:
-        """Return it elsewhere, or in another precision."""
+        """Return the mixture on a device, in a precision."""
         layers = tuple((weight.to(device, dtype), bias.to(device, dtype)) for weight, bias in self.layers)
         skip, mean, sd = (values.to(device, dtype) for values in (self.skip, self.mean, self.sd))
         return replace(self, layers=layers, skip=skip, mean=mean, sd=sd)
 
     def standardised(self, latents: Tensor) -> Mixture:
-        """Return it with observations of mean 0 and variance 1 over (members, samples, n) latents."""
+        """Return the mixture scaled to observations of mean 0 and variance 1 over latents (members, samples, n)."""
         raw = replace(self, mean=torch.zeros_like(self.mean), sd=torch.ones_like(self.sd))
         values, _ = raw._outputs(latents)
         return replace(self, mean=values.mean(2, keepdim=True), sd=values.std(2, correction=0, keepdim=True))
 
     def _outputs(self, latents: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """Return (members, m, batch) outputs and, of every hidden layer, (members, m, batch, hidden) slopes."""
+        """Return outputs (members, m, batch) and the slopes (members, m, batch, hidden) of every hidden layer."""
         values, slopes = latents[:, None], []
         for weight, bias in self.layers[:-1]:
             inputs = values @ weight + bias
@@ -115,7 +115,7 @@ def stack(mixtures: Sequence[Mixture]) -> Mixture:
 def draw_latents(config: MLPMixtureSettings, seed: int, split: str, samples: int) -> Tensor:
     """Return (samples, n) latents of a seed in double precision, each of mean 0 and variance 1.
 
-    Normal ones have correlation rho: z = sqrt(1 - rho) e + sqrt(rho) e_0 with an e_0 that all share.
+    Normal latents have correlation rho: z = sqrt(1 - rho) e + sqrt(rho) e_0 with a common e_0.
     """
     generator = Streams(seed).numpy(f"data/latents/{split}")
     size = (samples, config.latents)
@@ -139,18 +139,18 @@ def draw_mixture(config: MLPMixtureSettings, mask: Mask, seed: int, latents: Ten
     Parameters
     ----------
     config
-        What is drawn.
+        Settings of the networks.
     mask
-        (m, n) of the member.
+        Mask (m, n) of the member.
     seed
-        Of the member.
+        Seed of the member.
     latents
-        (samples, n) its training samples.
+        Training samples (samples, n) of the member.
 
     Raises
     ------
     InputError
-        If none of many draws is injective.
+        If none of `TRIES` draws is injective.
     """
     for attempt in range(TRIES):
         generator = Streams(seed).torch("data/networks", attempt)
@@ -165,16 +165,16 @@ def draw_mixture(config: MLPMixtureSettings, mask: Mask, seed: int, latents: Ten
     more = f"more lines in {config.mask}" if config.mask_is_file else named
     text = (
         f"none of {TRIES} mixtures drawn for seed {seed} is injective: {mask.shape[0]} networks of {mask.shape[1]} "
-        f"latents fold them. Write {other}, or {more}"
+        f"latents fold them. Set {other}, or {more}"
     )
     raise InputError(text, ("data.injective", "data.outputs_per_row"))
 
 
 def injective(mixture: Mixture, latents: Tensor) -> bool:
-    """Whether a member's Jacobian is nowhere near losing rank on (samples, n) latents.
+    """Return whether a member's Jacobian is well away from rank loss on latents (samples, n).
 
-    With as many observations as latents its determinant must not change its sign either: between two samples with
-    different signs a fold lies.
+    With as many observations as latents, its determinant must not change sign either: there is a fold between two
+    samples with different signs.
     """
     jacobian = mixture.jacobian(latents[None])[0]
     if torch.linalg.svdvals(jacobian)[:, -1].min() <= LEAST_SINGULAR:
@@ -202,7 +202,7 @@ def _networks(config: MLPMixtureSettings, mask: Mask, generator: torch.Generator
 
 
 def _orthogonal(outputs: int, inputs: int, units: int, generator: torch.Generator) -> Tensor:
-    """Return (1, outputs, inputs, units) matrices with orthonormal rows or columns, uniformly distributed."""
+    """Return matrices (1, outputs, inputs, units) with orthonormal rows or columns, uniformly distributed."""
     shape = (1, outputs, max(inputs, units), min(inputs, units))
     q, r = torch.linalg.qr(torch.randn(shape, generator=generator, dtype=torch.float64))
     q = q * r.diagonal(dim1=-2, dim2=-1).sign()[..., None, :]
@@ -210,15 +210,15 @@ def _orthogonal(outputs: int, inputs: int, units: int, generator: torch.Generato
 
 
 def _dominated(mixture: Mixture, mask: Mask, generator: torch.Generator, latents: Tensor) -> Mixture:
-    """Return a mixture that is injective since in n observations a latent of its own dominates each.
+    """Return a mixture that is injective because each of n observations is dominated by a different latent.
 
-    A perfect matching gives every latent z_i an observation k; c_k z_i is added to it, where all derivatives of its
-    network together are at most 0.9 c_k in size. Then no two points have the same image: of the latent in which they
-    differ most, its observation differs. What the same observations read is first turned by a random orthogonal
-    matrix: it keeps the support, and no axis of an atomic region is preferred to another.
+    A perfect matching gives every latent z_i an observation k, to which c_k z_i is added, such that the absolute
+    derivatives of its network sum to at most 0.9 c_k. Two points then always have different images: they differ in the
+    observation of the latent in which they differ most. Latents read by the same observations are first rotated by a
+    random orthogonal matrix, which preserves the support and prefers no axis of an atomic region.
     """
     matched = perfect_matching(mask)
-    assert matched is not None  # settings without are refused
+    assert matched is not None  # settings without a matching are refused
     latent_count = mask.shape[1]
     turn = torch.eye(latent_count, dtype=torch.float64)
     for region in regions(mask):
@@ -226,7 +226,7 @@ def _dominated(mixture: Mixture, mask: Mask, generator: torch.Generator, latents
             0, 0
         ]
     turned = latents @ turn.T
-    sizes = mixture.jacobian(turned[None])[0].abs().sum(dim=2).amax(dim=0)  # (m,) of every observation
+    sizes = mixture.jacobian(turned[None])[0].abs().sum(dim=2).amax(dim=0)  # (m,), one per observation
     observations = torch.from_numpy(matched)
     skip = torch.zeros(mask.shape, dtype=torch.float64)
     skip[observations, torch.arange(latent_count)] = sizes[observations] / DOMINANCE

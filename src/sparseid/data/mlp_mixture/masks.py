@@ -1,4 +1,4 @@
-"""Families of masks, and the mask that settings ask for; needs no torch."""
+"""Families of masks, and the mask of a configuration (no torch)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from sparseid.data.mlp_mixture.settings import MLPMixtureSettings
 
 DRAWS = 10_000
-"""Random masks looked at before it is given up."""
+"""Maximum number of random masks drawn."""
 EDGE = 0.5
 """Probability that an observation of a random mask reads a latent."""
 
 
 def circulant(latents: int, band: int) -> Mask:
-    """Return the mask whose observation k reads latents k, ..., k + band - 1, in a circle.
+    """Return the mask whose observation k reads latents k, ..., k + band - 1 cyclically.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def circulant(latents: int, band: int) -> Mask:
 
 
 def dense_minus_edge(latents: int) -> Mask:
-    """Return all ones but the entry of the first observation and the first latent."""
+    """Return the mask of ones, except for the first observation and the first latent."""
     mask = np.ones((latents, latents), dtype=bool)
     mask[0, 0] = False
     return mask
@@ -47,7 +47,7 @@ FAMILIES: dict[str, Callable[[int], Mask]] = {
     "dense": lambda latents: np.ones((latents, latents), dtype=bool),
     "dense_minus_edge": dense_minus_edge,
 }
-"""Square masks that their size determines."""
+"""Square masks determined by their size."""
 
 
 def group_members(groups: str, latents: int) -> tuple[list[int], list[int]]:
@@ -56,7 +56,7 @@ def group_members(groups: str, latents: int) -> tuple[list[int], list[int]]:
     Raises
     ------
     InputError
-        If the text is not two lists of digits joined by a hyphen, or a digit is no latent's number.
+        If the text is not two lists of digits joined by a hyphen, or a digit is not the number of a latent.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def group_members(groups: str, latents: int) -> tuple[list[int], list[int]]:
         raise InputError(text, ("data.groups",))
     first, second = ([int(digit) - 1 for digit in part] for part in parts)
     if not all(0 <= latent < latents for latent in first + second):
-        text = f"data.groups={groups} names a latent that is not there: they are 1 to {latents}"
+        text = f"data.groups={groups} names an unknown latent: they are 1 to {latents}"
         raise InputError(text, ("data.groups", "data.latents"))
     return first, second
 
@@ -95,7 +95,7 @@ def random_mask(latents: int, seed: int) -> Mask:
     Raises
     ------
     InputError
-        If none of many is.
+        If none of `DRAWS` masks is.
     """
     generator = Streams(seed).numpy("data/mask")
     for _ in range(DRAWS):
@@ -109,12 +109,12 @@ def random_mask(latents: int, seed: int) -> Mask:
 def mask_of(config: MLPMixtureSettings, seed: int) -> Mask:
     """Return (observations, latents) bool: the mask of a seed's data; only mask=random depends on the seed.
 
-    A named mask has ``outputs_per_row`` observations for each of its rows, a file one for each of its lines.
+    A named mask has ``outputs_per_row`` observations for each of its rows, a file one for each line.
 
     Raises
     ------
     InputError
-        If there is no such mask.
+        If the mask does not exist.
     """
     latents, outputs = config.latents, config.outputs_per_row
     if config.mask == "groups":

@@ -1,1 +1,1 @@
-"""Which of the most popular films a user rated well (MovieLens, or ratings of low rank made here)."""
+"""Binary ratings of the most popular films by users (MovieLens, or synthetic ratings of low rank)."""

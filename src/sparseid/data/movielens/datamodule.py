@@ -1,4 +1,4 @@
-"""Film ratings as Lightning sees them: one binary matrix for all members of the stack."""
+"""Data module of film ratings: one binary matrix for all members of the stack."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class MovielensData(FeatureData):
-    """Users that train and users that are held out; members differ in initialisation and batches only.
+    """Training and held-out users; members differ only in initialisation and batches.
 
     Parameters
     ----------
     config
-        Which ratings.
+        Settings of the ratings.
     seeds
         One per member.
     batch_size
@@ -45,7 +45,7 @@ class MovielensData(FeatureData):
         self.feature_kinds = made.genres.tolist()
         self._split = split(len(made.matrix), config.folds, config.fold)
         if not all(map(len, self._split)):
-            text = f"{len(made.matrix)} users make no {config.folds} folds: lower data.folds"
+            text = f"{len(made.matrix)} users are too few for {config.folds} folds: lower data.folds"
             raise InputError(text, ("data.folds", "data.path"))
         super().__init__(seeds, batch_size, len(self._split[1]))
         self.features = made.matrix.shape[1]
@@ -55,7 +55,7 @@ class MovielensData(FeatureData):
         self.remarks.append(f"{len(made.matrix)} users, {self.features} films, {made.matrix.sum()} positive ratings")
 
     def make(self) -> Matrices:
-        """Return the users that train and those of the held-out fold."""
+        """Return the training users and those of the held-out fold."""
         train, test = (torch.from_numpy(self._matrix[part]).float()[None] for part in self._split)
         return Matrices(train, test)
 

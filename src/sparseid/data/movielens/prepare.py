@@ -1,4 +1,4 @@
-"""From ratings to a binary matrix of users by films, in the steps of the Sparse VAE's code."""
+"""Preparation of ratings: a binary matrix of users by films, in the steps of the Sparse VAE's code."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from sparseid.data.movielens.settings import MovielensSettings
 
 VERSION = 2
-"""Raised when the steps change: what was prepared before is then made again."""
+"""Incremented when the steps change; cached preparations are then recreated."""
 
 
 class Positives(NamedTuple):
-    """Who rated what well.
+    """Positive ratings of users.
 
     Attributes
     ----------
     matrix
         (users, films) uint8: 1 for a positive rating.
     titles, genres
-        (films,) genres as ``Action|Sci-Fi``, empty where they are not known.
+        (films,) titles, and genres as ``Action|Sci-Fi``, empty if unknown.
     remark
-        What the log must say about the files.
+        Warning about the files, for the log.
     """
 
     matrix: NDArray[np.uint8]
@@ -48,7 +48,7 @@ def prepared(config: MovielensSettings) -> Positives:
     Raises
     ------
     InputError
-        If a file is not there or cannot be used, or nobody or too few films are left.
+        If a file is missing or cannot be used, or no users or too few films remain.
     """
     if config.source == SYNTHETIC:
         ratings, genres = draw_ratings(config.made)
@@ -77,25 +77,25 @@ def _from_files(config: MovielensSettings) -> dict[str, NDArray]:
 def positives(ratings: pd.DataFrame, config: MovielensSettings) -> tuple[NDArray[np.uint8], list[int]]:
     """Return the binary matrix and the film of each column, by ascending number.
 
-    Ratings of at least ``min_rating`` count; users keep at least ``min_positives`` of them before films are chosen; the
-    ``movies`` films with most of them stay, of equally many the lower number first; so do users with any film left, at
-    most ``users`` of them, drawn with NumPy's old generator, in the order in which they are drawn.
+    Ratings of at least ``min_rating`` are positive. Kept are users with at least ``min_positives`` of them, then the
+    ``movies`` films with the most (of equal ones the lower number first), then users with any of these films: at most
+    ``users``, drawn with NumPy's legacy generator and in the order of the draw.
 
     Parameters
     ----------
     ratings
-        Columns userId, movieId, rating; no pair of user and film twice.
+        Columns userId, movieId, rating; unique pairs of user and film.
 
     Raises
     ------
     InputError
-        If no user has enough positive ratings, or they name fewer films than asked for.
+        If no user has enough positive ratings, or they rate fewer films than `movies`.
     """
     good = ratings[ratings["rating"] >= config.min_rating]
     numbers = good["userId"].value_counts()
     good = good[good["userId"].isin(numbers.index[numbers >= config.min_positives])]
     if good.empty:
-        most = f", the most is {numbers.max()}" if len(numbers) else ""
+        most = f", the maximum is {numbers.max()}" if len(numbers) else ""
         text = f"no user has {config.min_positives} ratings of {config.min_rating:g} or more{most}"
         raise InputError(f"{text}: lower data.min_positives", ("data.min_positives", "data.min_rating", "data.path"))
     popular = good.groupby("movieId").size().sort_index().sort_values(ascending=False, kind="stable")

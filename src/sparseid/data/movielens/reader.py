@@ -1,4 +1,4 @@
-"""Reads the files of a release of MovieLens and says what is wrong with them."""
+"""Reader of the files of a release of MovieLens, with checks of their content."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sparseid.data.movielens.sources import KEYS, Release
 from sparseid.errors import InputError
 
 FIELDS = ("userId", "movieId", "rating", "timestamp")
-"""Of a line of ratings; the last one is not used."""
+"""Fields of a line of ratings; the last one is not used."""
 TITLE_FIELDS = ("movieId", "title")
 LISTED_GENRES = 3
-"""Fields of a film where its genres are listed in the last one."""
+"""Number of fields of a film if the last one lists its genres."""
 LOWEST, HIGHEST = 0.5, 5.0
-"""Stars of a rating."""
+"""Range of the stars of a rating."""
 LISTED = 80
-"""Characters of a line that a message shows."""
+"""Maximum number of characters of a line in a message."""
 
 
 def read_ratings(path: Path, release: Release) -> pd.DataFrame:
@@ -30,13 +30,13 @@ def read_ratings(path: Path, release: Release) -> pd.DataFrame:
     Raises
     ------
     InputError
-        If it is UTF-16, the separator is another one, fields are missing, a value is no number or no rating, or a user
-        has rated a film twice.
+        If it is UTF-16, has another separator or missing fields, a value is not a number or not a rating, or a user has
+        rated a film twice.
     """
     separator = release.separators[0]
     _check_first_line(path, release, separator, FIELDS)
     source: Path | io.StringIO = path
-    if len(separator) > 1:  # the fast parser wants one character
+    if len(separator) > 1:  # the fast parser needs one character
         source, separator = io.StringIO(_text(path)[0].replace(separator, "\t")), "\t"
     try:
         table = pd.read_csv(
@@ -47,7 +47,7 @@ def read_ratings(path: Path, release: Release) -> pd.DataFrame:
             dtype={"userId": np.int32, "movieId": np.int32, "rating": np.float32},
             encoding="latin-1",
         )
-    except (ValueError, OverflowError) as error:  # pandas' own errors are of this kind
+    except (ValueError, OverflowError) as error:  # pandas' errors are subclasses
         layout = _layout(FIELDS, release.separators[0])
         raise InputError(f"{path}{_wrong_line(path, release)} is not {layout} in numbers ({error})", KEYS) from error
     _check_ratings(path, release, table)
@@ -55,7 +55,7 @@ def read_ratings(path: Path, release: Release) -> pd.DataFrame:
 
 
 def _wrong_line(path: Path, release: Release) -> str:
-    """Return which line of ratings is the first that has not three numbers, with what it says."""
+    """Return the number and text of the first line of ratings without three numbers."""
     separator, names = release.separators[0], list(FIELDS)
     with path.open(encoding="latin-1") as file:
         for number, line in enumerate(file, start=1):
@@ -72,7 +72,7 @@ def _wrong_line(path: Path, release: Release) -> str:
 
 
 def _line_numbers(path: Path, release: Release, rows: tuple[int, ...]) -> list[int]:
-    """Return at which lines of a file rows of its table stand; blank lines are no rows."""
+    """Return the line numbers of rows of the table in a file; blank lines are not rows."""
     with path.open(encoding="latin-1") as file:
         full = (number for number, line in enumerate(file, start=1) if line.strip())
         return [number for row, number in enumerate(full, start=-release.header) if row in rows]
@@ -80,12 +80,12 @@ def _line_numbers(path: Path, release: Release, rows: tuple[int, ...]) -> list[i
 
 def _check_ratings(path: Path, release: Release, table: pd.DataFrame) -> None:
     if table.empty:
-        raise InputError(f"{path} holds no rating", KEYS)
+        raise InputError(f"{path} has no ratings", KEYS)
     stars = table["rating"].to_numpy()
     if (missing := np.isnan(stars)).any():
         (line,) = _line_numbers(path, release, (int(missing.argmax()),))
         such = f", the first of {missing.sum()} such lines" if missing.sum() > 1 else ""
-        raise InputError(f"line {line} of {path} has no rating{such}: remove it, or take the file of GroupLens", KEYS)
+        raise InputError(f"line {line} of {path} has no rating{such}: remove it, or use the file of GroupLens", KEYS)
     wrong = (stars < LOWEST) | (stars > HIGHEST)
     if wrong.any():
         first = table.iloc[int(wrong.argmax())]
@@ -99,24 +99,24 @@ def _check_ratings(path: Path, release: Release, table: pd.DataFrame) -> None:
         lines = _line_numbers(path, release, (int((pairs == pairs[row]).to_numpy().argmax()), row))
         raise InputError(
             f"{path}: {twice.sum()} pairs of user and film occur more than once, the first is user {first.userId:.0f} "
-            f"and film {first.movieId:.0f} (lines {lines[0]} and {lines[1]}). The file of GroupLens has none: take "
-            "that one, or remove all but one",
+            f"and film {first.movieId:.0f} (lines {lines[0]} and {lines[1]}). The file of GroupLens has no "
+            "duplicates: use that one, or remove all but one",
             KEYS,
         )
 
 
 def read_titles(path: Path, release: Release) -> tuple[dict[int, str], dict[int, str], str]:
-    """Return titles and genres of films, and in words how the file was read where it is not UTF-8 though it should be.
+    """Return titles and genres of films, and a warning if the file is unexpectedly not UTF-8.
 
-    Genres stand as in the file, ``Action|Sci-Fi``; they are empty where the release has flags in their place.
+    Genres are as in the file, ``Action|Sci-Fi``; empty if the release has flags instead.
 
-    Titles are names and nothing is computed from them: a byte that is not UTF-8 is read as Latin-1, as the older
-    releases are written, and does not stop a run.
+    Titles are only names: a byte that is not UTF-8 is read as Latin-1, the encoding of older releases, and does not
+    stop a run.
 
     Raises
     ------
     InputError
-        If it is UTF-16, the separator is another one, or fields are missing.
+        If it is UTF-16, has another separator, or fields are missing.
     """
     separator = release.separators[1]
     _check_first_line(path, release, separator, TITLE_FIELDS)
@@ -128,14 +128,14 @@ def read_titles(path: Path, release: Release) -> tuple[dict[int, str], dict[int,
             continue
         entry = next(csv.reader([line])) if separator == "," else line.split(separator)
         if len(entry) < 2 or not entry[0].strip().isdecimal():
-            raise InputError(f"{path}, line {number}: {line[:LISTED]!r} is no film and its title", KEYS)
+            raise InputError(f"{path}, line {number}: {line[:LISTED]!r} is not a film and its title", KEYS)
         titles[int(entry[0])] = entry[1].strip()
         genres[int(entry[0])] = entry[2].strip() if len(entry) == LISTED_GENRES else ""
     return titles, genres, remark
 
 
 def _text(path: Path) -> tuple[str, bool]:
-    """Return the text of a file, and whether it is not UTF-8."""
+    """Return the text of a file, and whether it is Latin-1 rather than UTF-8."""
     content = path.read_bytes()
     try:
         return content.decode("utf-8-sig"), False
@@ -144,7 +144,7 @@ def _text(path: Path) -> tuple[str, bool]:
 
 
 def _check_first_line(path: Path, release: Release, separator: str, fields: tuple[str, ...]) -> None:
-    """Refuse a file whose first line does not have the fields: the separator is another one, or columns are missing."""
+    """Refuse a file whose first line lacks the fields: another separator, or missing columns."""
     with path.open("rb") as file:
         content = file.readline()
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

@@ -1,4 +1,4 @@
-"""The releases of MovieLens: their files, where GroupLens offers them, and where they lie here."""
+"""Releases of MovieLens: their files, download addresses and local folders."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Release:
     ratings, titles
         Names of its two files.
     separators
-        Of their fields.
+        Separators of their fields.
     header
         Whether their first lines name the fields.
     megabytes
         Size of the download.
     md5
-        Of the download, as GroupLens publishes it; None where it publishes none.
+        Checksum of the download as published by GroupLens, or None.
     """
 
     ratings: str
@@ -53,11 +53,11 @@ RELEASES: dict[str, Release] = {
 }
 
 README = {"ml-25m": "README.txt", "ml-latest-small": "README.txt", "ml-1m": "README", "ml-100k": "README"}
-"""File with the terms of a release."""
+"""Files with the terms of each release."""
 
 
 def url_of(source: str) -> str:
-    """Return where GroupLens offers a release."""
+    """Return the address of a release at GroupLens."""
     return f"https://files.grouplens.org/datasets/movielens/{source}.zip"
 
 
@@ -78,7 +78,7 @@ def find(config: MovielensSettings) -> tuple[Path, Path]:
     Raises
     ------
     InputError
-        If one of them is not there or cannot be read, with what to do.
+        If one of them is missing or cannot be read; the message has the remedy.
     """
     files = places(config)
     for path in files:
@@ -88,14 +88,14 @@ def find(config: MovielensSettings) -> tuple[Path, Path]:
 
 
 def fetch(source: str, address: str = "") -> Path:
-    """Return the folder of a release in the data folder, downloaded, checked and unpacked if it is not there.
+    """Return the folder of a release in the data folder, downloaded, checked and unpacked if missing.
 
     Parameters
     ----------
     source
         Name of the release.
     address
-        Another place than GroupLens, for tests.
+        Address instead of that of GroupLens, for tests.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def fetch(source: str, address: str = "") -> Path:
 
 
 def by_hand(source: str) -> str:
-    """Return what to do for the files of a release where they cannot be downloaded."""
+    """Return instructions for a manual download of a release."""
     release = RELEASES[source]
     place = data_folder() / "movielens" / source
     return f"""\
@@ -122,7 +122,7 @@ def by_hand(source: str) -> str:
 
 
 def how_to_get(source: str) -> str:
-    """Return what to do for the files of a release."""
+    """Return instructions for the files of a release."""
     return f"""\
   make data DATASETS=movielens MOVIELENS={source}
   downloads it ({RELEASES[source].megabytes:g} MB) and checks it.

@@ -1,4 +1,4 @@
-"""Ratings of low rank, in the form of MovieLens: films have a few genres, users like a few genres."""
+"""Synthetic ratings of low rank, in the format of MovieLens: films have a few genres, users like a few genres."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from sparseid.data.movielens.settings import MadeRatingsSettings
 
 RATED = 0.1
-"""Share of films that a user has rated, on average."""
+"""Mean fraction of films that a user has rated."""
 POPULARITY, TASTE, NOISE, ACTIVITY = 1.0, 1.2, 0.6, 0.6
-"""Standard deviations: of a film's popularity, of what a genre adds for a user, of a rating, of a user's activity."""
+"""Standard deviations: of a film's popularity, a user's taste for a genre, a rating, a user's activity."""
 MEAN_STARS = 3.4
 STARS = 0.55
 """Stars per unit of liking."""
@@ -25,8 +25,8 @@ def draw_ratings(config: MadeRatingsSettings) -> tuple[pd.DataFrame, dict[int, s
     """Return ratings (userId, movieId, rating) and genres of each film, the same for every run.
 
     A film belongs to one genre and, one in three, to a second. A user's liking of a film is the mean of the user's
-    normal tastes for its genres plus the film's popularity; the more it is, the likelier the film is rated and the more
-    stars it gets, from 0.5 to 5 in halves.
+    normal tastes for its genres plus the film's popularity; with it grow the probability of a rating and the number of
+    stars, from 0.5 to 5 in halves.
     """
     generator = FIXED.numpy("movielens/made")
     first = generator.integers(config.genres, size=config.movies)

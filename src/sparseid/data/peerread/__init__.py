@@ -1,1 +1,1 @@
-"""Word counts of abstracts of papers (PeerRead, or SciTLDR's that the project holds)."""
+"""Word counts of abstracts of papers (PeerRead, or the project's sample of SciTLDR)."""

@@ -1,4 +1,4 @@
-"""Where abstracts come from: a checkout of PeerRead, which the user has, or those that the project holds."""
+"""Sources of abstracts: a user-provided checkout of PeerRead, or the project's sample."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SAMPLE_FILE = "scitldr_abstracts.txt.gz"
 PAPERS_SECTIONS = ("arxiv.cs.ai_2007-2017", "arxiv.cs.cl_2007-2017", "arxiv.cs.lg_2007-2017")
-"""Folders of PeerRead that the Sparse VAE's documents come from, by their number of papers."""
+"""Folders of PeerRead with the Sparse VAE's documents, inferred from their numbers of papers."""
 PARTS = ("train", "dev", "test")
 """Folders of a section of PeerRead, in the order in which they are read."""
 
@@ -32,7 +32,7 @@ HOW_TO_GET = """\
   git clone https://github.com/allenai/PeerRead (682 MB), and write data.corpus.path=/path/to/PeerRead, or place or
   link it as {place}. Only data/<section>/{{train,dev,test}}/reviews/*.json is read.
   make data DATASETS=peerread PEERREAD=/path/to/PeerRead checks it.
-  Nothing of this is needed for data.corpus.source=scitldr"""
+  None of this is needed for data.corpus.source=scitldr"""
 
 
 def abstracts(config: CorpusSettings) -> list[str]:
@@ -41,7 +41,7 @@ def abstracts(config: CorpusSettings) -> list[str]:
     Raises
     ------
     InputError
-        If there is no checkout, a section is not in it, or a file of it cannot be read.
+        If there is no checkout, it lacks a section, or one of its files cannot be read.
     """
     return text_file(config).read_text(encoding="utf-8").splitlines() if config.source == FOLDER else _sample()
 
@@ -64,7 +64,7 @@ def place_of(config: CorpusSettings) -> Path:
 
 @cache
 def _gathered(place: Path, sections: tuple[str, ...], target: Path) -> Path:
-    """Gather the abstracts anew where any file has changed; `target` is the folder of data, which may be moved."""
+    """Gather the abstracts again if any file has changed; `target` is the data folder, which may be moved."""
     files = _files(place, sections)
     try:
         state = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
@@ -89,26 +89,26 @@ def _files(place: Path, sections: tuple[str, ...]) -> list[Path]:
         for path in sorted((base / section / part / "reviews").glob("*.json"))
     ]
     if not files:
-        raise InputError(f"no section in {base} has a file <part>/reviews/*.json: is the checkout whole?", KEYS)
+        raise InputError(f"no section in {base} has a file <part>/reviews/*.json: is the checkout complete?", KEYS)
     return files
 
 
 def _abstract(path: Path) -> str:
-    """Return the abstract of a file in one line; empty where it has none.
+    """Return the abstract of a file in one line; empty if it has none.
 
-    Half a surrogate pair, which JSON can write and UTF-8 cannot, becomes U+FFFD: neither is a letter of any word.
+    Half a surrogate pair, possible in JSON but not in UTF-8, becomes U+FFFD: neither is a letter of any word.
     """
     if reason := unusable(path):
-        raise InputError(f"{path} {reason}\n  Is the checkout whole?", KEYS)
+        raise InputError(f"{path} {reason}\n  Is the checkout complete?", KEYS)
     try:
         paper = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:  # not UTF-8 and not JSON are ValueErrors
-        raise InputError(f"{path} is no JSON file of a paper: {error}", KEYS) from error
+    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or not JSON
+        raise InputError(f"{path} is not the JSON file of a paper: {error}", KEYS) from error
     if not isinstance(paper, dict):
-        raise InputError(f"{path} is no JSON file of a paper: it holds no object with named entries", KEYS)
+        raise InputError(f"{path} is not the JSON file of a paper: it holds no object with named entries", KEYS)
     text = paper.get("abstract")
     if not isinstance(text, str | None):
-        raise InputError(f"{path} is no JSON file of a paper: its abstract is no text", KEYS)
+        raise InputError(f"{path} is not the JSON file of a paper: its abstract is not text", KEYS)
     return SURROGATE.sub("\ufffd", " ".join((text or "").split()))
 
 

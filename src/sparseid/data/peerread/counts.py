@@ -1,4 +1,4 @@
-"""From abstracts to a matrix of documents by words, in the steps of the Sparse VAE's code."""
+"""Counts of words in abstracts: a matrix of documents by words, in the steps of the Sparse VAE's code."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from sparseid.data.peerread.settings import CorpusSettings
 
 VERSION = 1
-"""Raised when the steps or the sample change: what was prepared before is then made again."""
+"""Incremented when the steps or the sample change; cached counts are then recreated."""
 
 
 class Counts(NamedTuple):
-    """Words of documents.
+    """Word counts of documents.
 
     Attributes
     ----------
     matrix
-        (documents, words) uint16: how often a word occurs in a document.
+        (documents, words) uint16: occurrences of a word in a document.
     words
         (words,) in alphabetical order.
     dropped
-        Documents left out because they hold too few of these words.
+        Number of documents dropped because they have too few of these words.
     """
 
     matrix: NDArray[np.uint16]
@@ -61,9 +61,9 @@ def identity(config: CorpusSettings) -> list:
 def count(texts: Sequence[str], config: CorpusSettings) -> Counts:
     """Return the counts of the most frequent words.
 
-    Words in too many or too few documents are left out, the ``words`` most frequent of the others are counted, and
-    documents with fewer than ``min_count`` of them, empty ones too, are left out. At most ``max_docs`` of the rest
-    stay, a fixed random choice, in their order.
+    Words in too many or too few documents are dropped, the ``words`` most frequent of the others are counted, and
+    documents with fewer than ``min_count`` of them, including empty ones, are dropped. At most ``max_docs`` of the rest
+    remain, a fixed random choice in their order.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def count(texts: Sequence[str], config: CorpusSettings) -> Counts:
     counter = CountVectorizer(analyzer=words_of, max_df=config.max_df, min_df=config.min_df, max_features=config.words)
     try:
         matrix = counter.fit_transform(texts).toarray()
-    except ValueError as error:  # no word is left
+    except ValueError as error:  # no words remain
         raise InputError(f"the {len(texts)} abstracts have no words left: {error}", _KEYS) from error
     words = counter.get_feature_names_out()
     if len(words) < config.words:

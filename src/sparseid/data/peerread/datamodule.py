@@ -1,4 +1,4 @@
-"""Word counts as Lightning sees them: one matrix for all members of the stack."""
+"""Data modules of word counts: one matrix for all members of the stack."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class WordCounts(FeatureData):
-    """What all data sets of word counts say about their corpus.
+    """Base of the data sets of word counts, which describes their corpus.
 
     Parameters
     ----------
     config
-        Which corpus.
+        Settings of the corpus.
     counts
-        Its words.
+        Its word counts.
     seeds, batch_size, test_items
         As for every feature matrix.
     """
@@ -57,12 +57,12 @@ class WordCounts(FeatureData):
 
 
 class PeerreadData(WordCounts):
-    """Documents that train and documents that are held out; members differ in initialisation and batches only.
+    """Training and held-out documents; members differ only in initialisation and batches.
 
     Parameters
     ----------
     config
-        Which corpus and fold.
+        Settings of the corpus and the fold.
     seeds
         One per member.
     batch_size
@@ -78,12 +78,12 @@ class PeerreadData(WordCounts):
         counts = counted(config.corpus)
         self._matrix, self._split = counts.matrix, split(len(counts.matrix), config.folds, config.fold)
         if not all(map(len, self._split)):
-            text = f"{len(counts.matrix)} documents make no {config.folds} folds: lower data.folds"
+            text = f"{len(counts.matrix)} documents are too few for {config.folds} folds: lower data.folds"
             raise InputError(text, ("data.folds", "data.corpus.max_docs", "data.corpus.path"))
         super().__init__(config, counts, seeds, batch_size, len(self._split[1]))
 
     def make(self) -> Matrices:
-        """Return the documents that train and those of the held-out fold."""
+        """Return the training documents and those of the held-out fold."""
         train, test = (torch.from_numpy(self._matrix[part].astype("float32"))[None] for part in self._split)
         return Matrices(train, test)
 
@@ -101,7 +101,5 @@ def _size(counts: Counts, least: int) -> str:
     text = f"{len(counts.matrix)} documents, {len(counts.words)} words, {counts.matrix.sum()} counted"
     if not counts.dropped:
         return text
-    left_out = (
-        "1 document left out that holds" if counts.dropped == 1 else f"{counts.dropped} documents left out that hold"
-    )
+    left_out = "1 document dropped that has" if counts.dropped == 1 else f"{counts.dropped} documents dropped that have"
     return f"{text}; {left_out} fewer than {least} of these words"

@@ -1,7 +1,7 @@
-"""Words of a text as the Sparse VAE's code has them: NLTK's tokens that are letters only, noun lemmas, no stop words.
+"""Words of a text as in the Sparse VAE's code: NLTK's tokens of only letters, noun lemmas, no stop words.
 
-No text or model is loaded from elsewhere: the rules are written out here, and the nouns are those of WordNet in the
-project's samples. Abbreviations are the one thing that NLTK learns from a corpus, and here they are a short list.
+No text or model is downloaded: the rules are implemented here, and the nouns are those of WordNet in the project's
+samples. NLTK learns abbreviations, and nothing else, from a corpus; here they are a short list.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NOUNS = "wordnet_nouns.txt.gz"
 
 SUFFIXES = {"s": "", "ses": "s", "ves": "f", "xes": "x", "zes": "z"}
 SUFFIXES |= {"ches": "ch", "shes": "sh", "men": "man", "ies": "y"}
-"""Of regular plurals, and what stands in their place in the singular."""
+"""Endings of regular plurals, and those of the singular."""
 
 _FUNCTION_WORDS = """
 i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it its
@@ -28,23 +28,23 @@ will just don should now d ll m o re ve y ain aren couldn didn doesn hadn hasn h
 shouldn wasn weren won wouldn
 """
 STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
-"""English function words: those of NLTK's list that are letters only."""
+"""English function words: those of NLTK's list that have only letters."""
 
 _ABBREVIATED = "al approx cf ch dr eq eqn eqs etc fig figs i.e e.g mr mrs ms no prof resp sec sect st viz vs w.r.t"
 ABBREVIATIONS = frozenset(_ABBREVIATED.split())
-"""Behind these a full stop ends no sentence and stays part of the token, which is then no word."""
+"""After these a full stop does not end a sentence but belongs to the token, which is then not a word."""
 
 _APART = re.compile(r"[;@#$%&?!\[\](){}<>\"“”„«»‘’`…]|--+|\.\.\.+|''|[:,](?=\D|$)")
-"""What stands between tokens wherever it occurs; colons and commas only where no digit follows."""
+"""Separators of tokens; colons and commas only if no digit follows."""
 _CONTRACTION = re.compile(r"(?<=[^'])(n't|'s|'m|'d|'ll|'re|'ve|')$")
 _TWO_WORDS = ("can not", "d' ye", "gim me", "gon na", "got ta", "lem me", "wan na")
 _JOINED = {words.replace(" ", ""): words.split() for words in _TWO_WORDS}
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text, in order: noun lemmas of its tokens, stop words left out.
+    """Return the words of a text, in order: noun lemmas of its tokens, without stop words.
 
-    Stop words are matched behind the lemmas, as in the authors' code, so that "has" becomes "ha" and stays.
+    Stop words are matched after lemmatisation, as in the authors' code, so that "has" becomes "ha" and stays.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def words_of(text: str) -> list[str]:
 
 
 def tokens(text: str) -> list[str]:
-    """Return the tokens of a text that are letters only, in lower case.
+    """Return the tokens of a text that have only letters, in lower case.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def _abbreviated(chunk: str) -> bool:
 
 @lru_cache(maxsize=2**16)
 def lemma(word: str) -> str:
-    """Return the singular of a noun, the shortest where there are several; other words as they are.
+    """Return the singular of a noun, the shortest if there are several; other words are unchanged.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _singulars(forms: list[str]) -> list[str]:
 
 @cache
 def _nouns() -> tuple[frozenset[str], dict[str, list[str]]]:
-    """Return WordNet's nouns of one word, and its irregular plurals with what they are plurals of."""
+    """Return WordNet's nouns of one word, and its irregular plurals with their singulars."""
     nouns, plurals = set(), {}
     for line in gzip.decompress((samples_folder() / NOUNS).read_bytes()).decode().splitlines():
         word, *bases = line.split()

@@ -1,1 +1,1 @@
-"""Word counts made from a corpus' topics, whose correlations change between training and test."""
+"""Word counts simulated from a corpus' topics, whose correlations change between training and test."""

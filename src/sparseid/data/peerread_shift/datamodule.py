@@ -1,4 +1,4 @@
-"""Shifted word counts as Lightning sees them: one simulation per member of the stack, the same test for all."""
+"""Data module of shifted word counts: one simulation per member of the stack, the same test for all."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 
 class PeerreadShiftData(WordCounts):
-    """Documents with correlated topics train, those with the topics of the corpus test.
+    """Training documents with correlated topics, test documents with the topics of the corpus.
 
     Parameters
     ----------
     config
-        Which corpus, and how its topics are correlated.
+        Settings of the corpus and the correlation of its topics.
     seeds
-        One per member: its simulation.
+        One per member, for its simulation.
     batch_size
         Training documents of a member per step.
 
     Raises
     ------
     InputError
-        If the corpus cannot be used, or its documents are too short for any count to be left.
+        If the corpus cannot be used, or its documents are too short for any count.
     """
 
     def __init__(self, config: PeerreadShiftSettings, seeds: Sequence[int], batch_size: int) -> None:
@@ -43,8 +43,8 @@ class PeerreadShiftData(WordCounts):
             raise InputError(text, ("data.corpus.words", "data.corpus.path"))
         self._made = Matrices(torch.from_numpy(train), torch.from_numpy(test)[None])
         super().__init__(config, counts, seeds, batch_size, len(test))
-        self.remarks.append(f"{len(test)} of {len(counts.matrix)} documents expect a whole count of any word")
+        self.remarks.append(f"{len(test)} of {len(counts.matrix)} documents have an expected count of some word")
 
     def make(self) -> Matrices:
-        """Return the simulated documents of each member and those that they are tested on."""
+        """Return the simulated training documents of each member, and the test documents."""
         return self._made

@@ -1,8 +1,8 @@
-"""From a corpus to counts with correlated topics, in the steps of the Sparse VAE's code (semi-synthetic PeerRead).
+"""Generator of counts with correlated topics, in the steps of the Sparse VAE's code (semi-synthetic PeerRead).
 
-Topics are fitted to the corpus once. The test documents are what these topics and a document's own intensities of them
-expect. In the training documents the second half of the topics has the intensities of the first half, times a noise:
-the smaller the noise, the more two topics go together that do not in the test.
+Topics are fitted to the corpus once. The test documents are the expected counts for these topics and a document's own
+intensities. In the training documents the second half of the topics has the intensities of the first half, times noise:
+the smaller the noise, the stronger the correlation of pairs of topics that are uncorrelated in the test.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sparseid.data.peerread_shift.settings import PeerreadShiftSettings
 
 VERSION = 1
-"""Raised when the fit of the topics changes: it is then made again."""
+"""Incremented when the fit of the topics changes, which is then repeated."""
 
 Array = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ class Topics(NamedTuple):
     Attributes
     ----------
     intensities
-        (documents, topics) share of each topic in each document.
+        (documents, topics) fraction of each topic in each document.
     words
         (topics, words) probability of each word in each topic.
     """
@@ -56,7 +56,7 @@ def fitted_topics(config: PeerreadShiftSettings, counts: Counts) -> Topics:
 
 
 def expected_counts(lengths: NDArray[np.int64], intensities: Array, words: Array) -> Array:
-    """Return (documents, words) what a document of a length holds of each word, rounded to whole numbers.
+    """Return the expected counts (documents, words) of each word in documents of given lengths, rounded.
 
     Halves are rounded to even numbers.
 
@@ -69,7 +69,7 @@ def expected_counts(lengths: NDArray[np.int64], intensities: Array, words: Array
 
 
 def correlated(intensities: Array, sigma: float, noise: Array) -> Array:
-    """Return (documents, topics) shares in which the second half of the topics are noisy copies of the first half.
+    """Return fractions (documents, topics) in which the second half of the topics are noisy copies of the first half.
 
     Parameters
     ----------
@@ -87,9 +87,9 @@ def correlated(intensities: Array, sigma: float, noise: Array) -> Array:
 def draw(config: PeerreadShiftSettings, counts: Counts, seeds: Sequence[int]) -> tuple[Array, Array]:
     """Return training counts (members, documents, words) and test counts (documents, words).
 
-    Documents for which all words are rounded to nothing are left out, as in the authors' code. How many that are
-    differs a little between members: each has as many training documents as there are test documents, the first ones
-    of a fixed random order again, or the last ones not at all.
+    Documents whose counts all round to zero are dropped, as in the authors' code. Their number differs a little between
+    members, but each has as many training documents as there are test documents: in a fixed random order, the first
+    ones are repeated or the last ones dropped.
     """
     topics = fitted_topics(config, counts)
     lengths = counts.matrix.sum(axis=1).astype(np.int64)

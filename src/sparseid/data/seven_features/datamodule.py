@@ -1,4 +1,4 @@
-"""The simulated features as Lightning sees them: one data set per member of the stack."""
+"""Data module of the simulated features: one data set per member of the stack."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class SevenFeaturesData(FeatureData):
-    """A data set per member; which samples are held out is the same for all of them.
+    """A data set per member; the held-out samples are the same for all.
 
     Parameters
     ----------
     config
-        What is drawn.
+        Settings of the simulation.
     seeds
-        One per member: its data set.
+        One per member, for its data set.
     batch_size
         Training samples of a member per step.
     """
@@ -39,7 +39,7 @@ class SevenFeaturesData(FeatureData):
         self.feature_names = [f"x{number}" for number in range(1, FEATURES + 1)]
 
     def make(self) -> Matrices:
-        """Draw every member's data set."""
+        """Draw the data set of every member."""
         factors, features = draw(self.config, self.seeds)
         train, test = self._split
         truth = FeatureTruth(_single(factors[:, train]), _single(factors[:, test]), torch.from_numpy(SUPPORT))

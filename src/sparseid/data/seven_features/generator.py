@@ -1,4 +1,4 @@
-"""The simulated data of the Sparse VAE's synthetic study (Eq. 10): which features depend on which factor is known."""
+"""The simulated data of the Sparse VAE's synthetic study (Eq. 10), with known dependence of features on factors."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ FOLDS, TEST_FOLD = 2, 0
 """One of two folds is held out (authors' code)."""
 
 SUPPORT = np.array([[1, 0]] * 3 + [[0, 1]] * 3 + [[0.5, 0.5]], dtype=np.float32)
-"""(features, factors) share of each factor in a feature: the mask that the authors compare W with."""
+"""Fraction of each factor in a feature, (features, factors): the mask that the authors compare W with."""
 
 Array = NDArray[np.float64]
 
 
 def features_of(factors: Array) -> Array:
-    """Return (..., samples, 7) noiseless features of (..., samples, 2) factors.
+    """Return noiseless features (..., samples, 7) of factors (..., samples, 2).
 
     Examples
     --------
@@ -40,7 +40,7 @@ def draw(config: SevenFeaturesSettings, seeds: Sequence[int]) -> tuple[Array, Ar
     """Return the factors (members, samples, 2) and features (members, samples, 7) of each member's data set.
 
     The factors are normal with mean 0, variance 1 and correlation rho; the noise is normal. Data sets of different rho
-    are independent, as the authors' are, also for the same seed.
+    are independent even for the same seed, as in the authors' code.
     """
     normal = np.stack([_standard_normal(config, seed) for seed in seeds])
     factors, noise = normal[..., :FACTORS], normal[..., FACTORS:]

@@ -1,1 +1,1 @@
-"""Labels that are linear in latents, with weights that change along a tree of environments (TBR, section 4)."""
+"""Labels linear in latents, with weights that change along a tree of environments (TBR, section 4)."""

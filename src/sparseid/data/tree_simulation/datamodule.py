@@ -1,4 +1,4 @@
-"""The simulation as Lightning sees it: one realisation per member of the stack."""
+"""Data module of the simulation: one realisation per member of the stack."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from sparseid.data.tree_simulation.settings import TreeSimulationSettings
 
 LATENTS = (False, False, True)
-"""Whether training, validation and test samples keep their true latents."""
+"""Presence of true latents in training, validation and test samples."""
 
 
 class TreeSimulationData(EnvironmentData):
-    """Batches of the simulation for a stack of members, each with data of its own.
+    """Batches of the simulation for a stack of members, each with its own data.
 
     Parameters
     ----------
     config
-        What is simulated.
+        Settings of the simulation.
     seeds
         One per member.
     batch_size
@@ -35,7 +35,7 @@ class TreeSimulationData(EnvironmentData):
         self.config, self.features, self.latents = config, config.features, config.latents
 
     def make(self) -> tuple[EnvironmentSplit, EnvironmentSplit, EnvironmentSplit]:
-        """Draw every member's realisation; latents are kept where they are needed, in the test set.
+        """Draw the realisation of every member; latents are stored only for the test set, which needs them.
 
         Samples of an environment are exchangeable: the first are for training, the next for validation, the rest for
         the test.

@@ -1,4 +1,4 @@
-"""The simulation of TBR (section 4): latents of a random map, labels whose weights change along the arcs of a tree."""
+"""Simulation of TBR (section 4): latents by a random map, labels with weights that change along the arcs of a tree."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class Simulation:
     Attributes
     ----------
     mixing
-        (features, latents) M of Phi(x) = tanh(M^T x) or M^T x.
+        Matrix M (features, latents) of Phi(x) = tanh(M^T x) or M^T x.
     root_weights
-        (latents,) w_0.
+        Weights w_0 of the root, (latents,).
     deltas
-        (arcs, latents) change of the weights along each arc.
+        Change of the weights along each arc, (arcs, latents).
     inputs
-        (environments, samples, features) x.
+        Inputs x, (environments, samples, features).
     latents
-        (environments, samples, latents) z = Phi(x) + noise.
+        Latents z = Phi(x) + noise, (environments, samples, latents).
     labels
-        (environments, samples) y = w_e . z + noise.
+        Labels y = w_e . z + noise, (environments, samples).
     """
 
     mixing: Tensor
@@ -51,8 +51,8 @@ def tree_of(config: TreeSimulationSettings) -> Tree:
 def simulate(config: TreeSimulationSettings, tree: Tree, seed: int) -> Simulation:
     """Draw one realisation, on the CPU: the data of a seed are the same on every device.
 
-    Seeds that differ in `S` or `pi` alone share mixing, root weights, inputs and noise, and the entries that change at
-    S also change at S + 1, with the same values: curves against S compare like with like.
+    Runs of a seed that differ only in `S` or `pi` have the same mixing, root weights, inputs and noise, and the entries
+    that change at S also change at S + 1, with the same values, so that points of a curve against S are comparable.
     """
     streams, k = Streams(seed), config.latents
     environments, n = len(tree.observed), config.samples
@@ -68,7 +68,7 @@ def simulate(config: TreeSimulationSettings, tree: Tree, seed: int) -> Simulatio
         clean = clean.tanh_()
     latents = clean + config.noise_std_z * normal("latent_noise", environments, n, k)
     weights = root_weights + torch.from_numpy(tree.incidence) @ deltas  # (environments, latents), Eq. 2
-    labels = (latents @ weights[:, :, None])[..., 0]  # Eq. 1: of the noisy latents
+    labels = (latents @ weights[:, :, None])[..., 0]  # Eq. 1, with the noisy latents
     labels += config.noise_std_y * normal("label_noise", environments, n)
     return Simulation(mixing, root_weights, deltas, inputs, latents, labels)
 
@@ -76,7 +76,7 @@ def simulate(config: TreeSimulationSettings, tree: Tree, seed: int) -> Simulatio
 def changes(config: TreeSimulationSettings, arcs: int, streams: Streams) -> Tensor:
     """Return (arcs, latents) bool: which weights change along each arc.
 
-    ``sparse``: exactly S of them, every choice alike; ``bernoulli``: each with probability pi, independently.
+    ``sparse``: exactly S of them, uniform over all choices; ``bernoulli``: each with probability pi, independently.
     """
     drawn = torch.rand(arcs, config.latents, generator=streams.torch("data/changes"), dtype=torch.float64)
     if config.changes == "bernoulli":
@@ -85,7 +85,7 @@ def changes(config: TreeSimulationSettings, arcs: int, streams: Streams) -> Tens
 
 
 def split_sizes(samples: int) -> tuple[int, int, int]:
-    """Return how many samples of an environment train, validate and test: a half, a quarter and the rest (App. A.4).
+    """Return the numbers of training, validation and test samples: a half, a quarter and the rest (App. A.4).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The cells as Lightning sees them: all of them train and are evaluated, the same for all members of the stack."""
+"""Data module of the cells: all are used for training and evaluation, the same for all members of the stack."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from sparseid.data.zeisel.settings import ZeiselSettings
 
 PAPERS_CELLS, PAPERS_CLASSES = 3005, 7
-"""Of the laboratory's file; no checksum of it is published."""
+"""Numbers of cells and classes in the laboratory's file, which has no published checksum."""
 OTHER_GENES = "the paper's cells with other genes: not the paper's data"
 
 
 class ZeiselData(FeatureData):
-    """All cells, with their classes; none is held out, as in the authors' code.
+    """All cells, with their classes, without a held-out set, as in the authors' code.
 
     Parameters
     ----------
     config
-        Which cells and genes.
+        Settings of cells and genes.
     seeds
-        One per member: initialisation and batches.
+        One per member, for initialisation and batches.
     batch_size
         Cells of a member per step.
 
@@ -54,7 +54,7 @@ class ZeiselData(FeatureData):
         self.record_files(config.user_files().values())
         constant, others = made.left_out
         self.remarks.append(
-            f"{cells} cells of {classes} classes, {self.features} genes; genes left out: {constant} that do not vary, "
+            f"{cells} cells of {classes} classes, {self.features} genes; genes dropped: {constant} that do not vary, "
             f"{others} that were not chosen"
         )
 
@@ -64,7 +64,7 @@ class ZeiselData(FeatureData):
 
 
 def _note(cells: int, classes: int) -> str:
-    """Return what a table made from a file of cells must say; empty if it is the paper's, as far as counts tell."""
+    """Return the notice for tables of results on a file of cells; empty if its numbers are the paper's."""
     if (cells, classes) == (PAPERS_CELLS, PAPERS_CLASSES):
         return ""
     return f"{cells} cells of {classes} classes, where the paper has {PAPERS_CELLS} of {PAPERS_CLASSES}"

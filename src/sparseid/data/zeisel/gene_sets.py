@@ -1,4 +1,4 @@
-"""Reads known sets of genes that the user gives, for example of the biological processes of the Gene Ontology."""
+"""Reader of user-provided gene sets, for example biological processes of the Gene Ontology."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def place_of_sets(config: ZeiselSettings) -> Path:
 
 
 def read_gene_sets(path: Path) -> dict[str, frozenset[str]]:
-    """Return name -> genes in upper case of a GMT file: on each line a name, a description and genes, tabs between.
+    """Return name -> genes in upper case of a GMT file: lines of a name, a description and genes, separated by tabs.
 
     Raises
     ------
     InputError
-        If it is not there, a line is no set, two sets have one name, or there is none.
+        If it is missing, a line is not a set, two sets have the same name, or there are no sets.
     """
     if reason := unusable(path):
         raise InputError(f"{path} {reason}\n{by_hand()}", KEYS)
@@ -37,20 +37,20 @@ def read_gene_sets(path: Path) -> dict[str, frozenset[str]]:
         if not line.strip():
             continue
         if not name.strip() or not genes:
-            text = f"{path}, line {number}: not a name, a description and genes with tabs between"
+            text = f"{path}, line {number}: not a name, a description and genes, separated by tabs"
             raise InputError(f"{text}: is it a GMT file?", KEYS)
         if name in sets:
-            raise InputError(f"{path}, line {number}: a second set called {name}", KEYS)
+            raise InputError(f"{path}, line {number}: a second set named {name}", KEYS)
         sets[name] = genes
     if not sets:
-        raise InputError(f"{path} holds no set of genes", KEYS)
+        raise InputError(f"{path} has no gene sets", KEYS)
     return sets
 
 
 def by_hand() -> str:
-    """Return what to do for the file."""
+    """Return instructions for the file."""
     return f"""\
   By hand: get sets of genes by their symbols as a GMT file, for example the biological processes of the Gene Ontology
   for mouse from a collection of your choice, and place it as {data_folder() / "zeisel" / FILE},
   or name it: data.gene_sets=/path/to/it
-  Nothing of this is needed for data.enrichment=false"""
+  None of this is needed for data.enrichment=false"""

@@ -1,4 +1,4 @@
-"""From counted molecules to the matrix of cells by genes, in the steps of the Sparse VAE's code (process_zeisel.R)."""
+"""Preparation of molecule counts: a matrix of cells by genes, in the steps of the Sparse VAE's process_zeisel.R."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from sparseid.data.zeisel.settings import ZeiselSettings
 
 VERSION = 2
-"""Raised when the steps change: what was prepared before is then made again."""
+"""Incremented when the steps change; cached preparations are then recreated."""
 BLOCK = 1000
-"""Genes that are correlated with all others at a time: all pairs at once would fill gigabytes."""
+"""Genes correlated with all others at a time: all pairs at once would take gigabytes."""
 
 Array = NDArray[np.float64]
 
@@ -33,9 +33,9 @@ class Prepared(NamedTuple):
     matrix
         (cells, genes) float32.
     genes, classes
-        Names, of columns and of the class of each row.
+        Names of the columns, and the class name of each row.
     left_out
-        (2,) genes that were read and are not among them: those that do not vary, and others.
+        Numbers (2,) of genes that were read and dropped: those that do not vary, and others.
     """
 
     matrix: NDArray[np.float32]
@@ -50,7 +50,7 @@ def prepared(config: ZeiselSettings) -> Prepared:
     Raises
     ------
     InputError
-        If the file cannot be used, or too few genes are left.
+        If the file cannot be used, or too few genes remain.
     """
     if config.source != ORIGINAL:
         cells = read_sample()
@@ -62,7 +62,7 @@ def prepared(config: ZeiselSettings) -> Prepared:
         return _matrix(_informative(cells, config), cells, config)._asdict()
 
     if not path.is_file():
-        read_original(path)  # says that it is not there
+        read_original(path)  # raises the error for a missing file
     settings = dataclasses.asdict(config) | {"path": "", "enrichment": False, "gene_sets": ""}
     return Prepared(**cached_arrays("zeisel", [VERSION, settings, digest(path)], make))
 
@@ -82,7 +82,7 @@ def _matrix(cells: Cells, read: Cells, config: ZeiselSettings) -> Prepared:
     Parameters
     ----------
     cells, read
-        With the genes to choose from, and with all that were read.
+        Cells with the candidate genes, and with all genes that were read.
     """
     normalised = quantile_normalised(cells.counts)
     spread = normalised.std(axis=1)
@@ -94,9 +94,9 @@ def _matrix(cells: Cells, read: Cells, config: ZeiselSettings) -> Prepared:
 
 
 def correlated_with(counts: NDArray[np.int32], least: float) -> NDArray[np.int64]:
-    """Return for each of (genes, cells) how many genes, itself included, have a Pearson correlation above `least`.
+    """Return, for each gene of (genes, cells), the number of genes, itself included, with a correlation above `least`.
 
-    A gene with the same count in all cells correlates with none, nor with itself.
+    The correlation is Pearson's; constant genes have no correlation, not even with themselves.
     """
     centred = counts - counts.mean(axis=1, keepdims=True)
     length = np.linalg.norm(centred, axis=1, keepdims=True)
@@ -106,25 +106,25 @@ def correlated_with(counts: NDArray[np.int32], least: float) -> NDArray[np.int64
 
 
 def noise(counts: NDArray[np.int32], exponent: float, floor: float) -> Array:
-    """Return by how much log2 of a gene's coefficient of variation exceeds log2(mean^exponent + floor).
+    """Return the excess of log2 of each gene's coefficient of variation over log2(mean^exponent + floor).
 
     Parameters
     ----------
     counts
-        (genes, cells), each gene seen at least once.
+        (genes, cells), each gene with at least one molecule.
     exponent, floor
-        Of the curve through all genes.
+        Parameters of the curve through all genes.
     """
     mean = counts.mean(axis=1)
-    with np.errstate(divide="ignore"):  # a gene that does not vary is last
+    with np.errstate(divide="ignore"):  # constant genes come last
         return np.log2(counts.std(axis=1) / mean) - np.log2(mean**exponent + floor)
 
 
 def quantile_normalised(counts: NDArray[np.int32]) -> Array:
-    """Return (genes, cells) in which every cell has the same values, the means over cells of the ordered counts.
+    """Return counts (genes, cells), quantile-normalised: every cell has the mean over cells of the sorted counts.
 
-    A gene gets the value at its rank in the cell; genes that share a count share the mean of their ranks, and a rank
-    between two numbers gives the mean of their values.
+    A gene gets the value at its rank in the cell; genes with equal counts have the mean of their ranks, and a half rank
+    gives the mean of the neighbouring values.
 
     Examples
     --------
@@ -142,4 +142,4 @@ def _of(cells: Cells, chosen: NDArray) -> Cells:
 
 def _enough(genes: int, wanted: int, key: str) -> None:
     if genes < wanted:
-        raise InputError(f"{genes} genes that vary are left, fewer than {key}={wanted}: lower it", (key, "data.path"))
+        raise InputError(f"{genes} varying genes remain, fewer than {key}={wanted}: lower it", (key, "data.path"))

@@ -1,4 +1,4 @@
-"""Reads the cells: the file of the laboratory that measured them, or the sample that the project holds."""
+"""Reader of the cells: the laboratory's original file, or the project's sample."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ URL = f"https://storage.googleapis.com/linnarsson-lab-www-blobs/blobs/cortex/{FI
 CLASS = "level1class"
 """Name of the line with the classes of the cells."""
 MOST_HEADER_LINES = 30
-"""Among the first lines, so many at most, the classes are looked for."""
+"""Maximum number of first lines in which the classes are searched."""
 
 KEYS = ("data.path", "data.source")
 FEWEST_CELLS = 5
-"""Of a class: accuracy is cross-validated in five parts (`metrics.classification`)."""
+"""Minimum number of cells of a class, for fivefold cross-validated accuracy (`metrics.classification`)."""
 
 
 class Cells(NamedTuple):
@@ -54,16 +54,16 @@ def place_of(config: ZeiselSettings) -> Path:
 
 
 def by_hand() -> str:
-    """Return what to do for the file."""
+    """Return instructions for the file."""
     return f"""\
   By hand: get {URL}
   (about 120 MB), and place it as {data_folder() / "zeisel" / FILE},
   or name it: data.path=/path/to/it
-  Nothing of this is needed for data.source={SAMPLE}"""
+  None of this is needed for data.source={SAMPLE}"""
 
 
 def fetch(address: str = URL) -> Path:
-    """Return the file in the data folder, downloaded if it is not there; no checksum of it is published.
+    """Return the file in the data folder, downloaded if missing; it has no published checksum.
 
     Raises
     ------
@@ -74,20 +74,20 @@ def fetch(address: str = URL) -> Path:
 
 
 def read_sample() -> Cells:
-    """Return all cells with the 558 genes that vary most among 4,000, which have numbers and no names."""
+    """Return all cells with the 558 genes that vary most among 4,000, which have numbers instead of names."""
     with np.load(samples_folder() / SAMPLE_FILE) as arrays:
         names = np.array([f"row {number}" for number in arrays["gene_row"]])
         return Cells(arrays["counts"].T.astype(np.int32), names, arrays["cell_class"])
 
 
 def read_original(path: Path) -> Cells:
-    """Return the cells of the laboratory's file: lines about cells, a blank one, then a gene a line.
+    """Return the cells of the laboratory's file: lines about cells, a blank line, then one line per gene.
 
     Raises
     ------
     InputError
-        If it is not there, has no line of classes, a gene has not one whole number per cell, no gene varies, or a
-        class has too few cells.
+        If it is missing, has no line of classes, a gene lacks a whole number per cell, no gene varies, or a class has
+        too few cells.
     """
     if reason := unusable(path):
         raise InputError(f"{path} {reason}\n  make data DATASETS=zeisel\n  downloads it.\n{by_hand()}", KEYS)
@@ -100,31 +100,31 @@ def read_original(path: Path) -> Cells:
             table = pd.read_csv(path, sep="\t", skiprows=genes_from, header=None, encoding="latin-1", na_filter=False)
         values = table.iloc[:, 2:]
         if any(kind.kind != "i" for kind in values.dtypes):
-            raise ValueError("a count is no whole number")
+            raise ValueError("a count is not a whole number")
         counts = values.to_numpy(np.int32)
         if counts.shape[1] != len(classes) or counts.min() < 0:
             raise ValueError(f"{len(classes)} cells, {counts.shape[1]} counts of a gene, none negative, are needed")
     except (ValueError, OverflowError, Warning) as error:
         where = _wrong_line(path, genes_from, len(classes)) or f": {error}"
         told = "A gene is its name, a number and the molecules in each cell, whole numbers, with tabs between"
-        raise InputError(f"{path}{where}. {told}. Is the file whole?", KEYS) from error
+        raise InputError(f"{path}{where}. {told}. Is the file complete?", KEYS) from error
     if not varying(counts).any():
         raise InputError(f"no gene of {path} varies: each has the same count in all cells", KEYS)
     names, cells = np.unique(classes, return_counts=True)
     if len(names) < 2 or cells.min() < FEWEST_CELLS:
         rare = f"class '{names[cells.argmin()]}' has {cells.min()} of {cells.sum()} cells"
         text = f"{path}: {rare}; to predict them, two classes or more of at least {FEWEST_CELLS} cells each are needed"
-        raise InputError(f"{text}: leave rare ones out", KEYS)
+        raise InputError(f"{text}: remove rare ones", KEYS)
     return Cells(counts, table[0].to_numpy(np.str_), classes)
 
 
 def varying(counts: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return which genes of (genes, cells) have not the same count in all cells."""
+    """Return which genes of (genes, cells) are not constant over cells."""
     return (counts != counts[:, :1]).any(axis=1)
 
 
 def _wrong_line(path: Path, genes_from: int, cells: int) -> str:
-    """Return what is wrong with the first line of a gene that has not a whole number per cell; empty if all have."""
+    """Return the error of the first gene line without a whole number per cell; empty if all are correct."""
     with path.open(encoding="latin-1") as file:
         for number, line in enumerate(file, start=1):
             gene, *numbers = line.rstrip("\r\n").split("\t")
@@ -135,7 +135,7 @@ def _wrong_line(path: Path, genes_from: int, cells: int) -> str:
                 return f", line {number}, {gene!r}: {len(counts)} counts for {cells} cells"
             for cell, count in enumerate(counts, start=1):
                 if not count.strip().isdecimal():
-                    return f", line {number}, {gene!r}: {count!r}, of cell {cell}, is no whole number"
+                    return f", line {number}, {gene!r}: {count!r}, of cell {cell}, is not a whole number"
     return ""
 
 
@@ -151,5 +151,5 @@ def _header(path: Path) -> tuple[NDArray[np.str_], int]:
                 classes = np.array(values)
             if not any([label, *values]) and classes is not None:
                 return classes, number + 1
-    text = f"{path}: no line {CLASS} and a blank line behind it among the first {MOST_HEADER_LINES}"
+    text = f"{path}: no line {CLASS} with a blank line after it among the first {MOST_HEADER_LINES}"
     raise InputError(f"{text}: it is not {FILE}\n{by_hand()}", KEYS)

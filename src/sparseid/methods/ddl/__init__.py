@@ -1,1 +1,1 @@
-"""Diverse Dictionary Learning: latents identified through which observations depend on which of them."""
+"""Diverse Dictionary Learning: identification of latents by the dependency structure of the observations."""

@@ -1,4 +1,4 @@
-"""What a mask identifies, in words: the text of ``scripts/identifiability.py``."""
+"""Verbal explanation of the latents that a mask identifies, for ``scripts/identifiability.py``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sparseid.masks import Evidence, Mask, evidence, latent_names, observation_n
 from sparseid.methods.ddl.structure import indeterminacy, keeps_support
 
 MOST_PAIRS = 20
-"""Latents up to which every pair of them is shown."""
+"""Maximum number of latents for which all pairs are shown."""
 
 PRESUPPOSED = """\
 This presupposes that
@@ -21,11 +21,11 @@ This presupposes that
 
 
 def warnings_of(mask: Mask) -> Iterator[str]:
-    """Yield what of the theory no longer holds for a mask, and why."""
+    """Yield the parts of the theory that do not hold for a mask, with reasons."""
     empty = np.flatnonzero(~mask.any(axis=1)).tolist()
     if empty:
-        verb = "reads no latent and says" if len(empty) == 1 else "read no latent and say"
-        yield f"{observation_names(empty)} {verb} nothing about any: leave it out"
+        verb = "reads" if len(empty) == 1 else "read"
+        yield f"{observation_names(empty)} {verb} no latent and carries no information: remove it"
     read = mask.any(axis=0)
     for reason in why_not_injective(mask[:, read]) if read.any() else ():
         renamed = reason if read.all() else f"{reason} (counting only latents that are read)"
@@ -34,17 +34,17 @@ def warnings_of(mask: Mask) -> Iterator[str]:
         unread = np.flatnonzero(~read).tolist()
         yield (
             f"no observation reads {latent_names(unread)}: g is not injective in it, and nothing can be learned about "
-            "it. What follows holds for the other latents"
+            "it. The rest holds for the other latents"
         )
 
 
 def explain(mask: Mask) -> Iterator[str]:
-    """Yield lines that say which latents a mask identifies, in which blocks, and why.
+    """Yield lines on the latents that a mask identifies, their blocks, and the reasons.
 
     Parameters
     ----------
     mask
-        (m, n) bool: which observation reads which latent.
+        (m, n) bool: whether each observation reads each latent.
     """
     outputs, latents = mask.shape
     sizes = f"observations (lines): x1 to x{outputs}; latents (columns): z1 to z{latents}"
@@ -56,7 +56,7 @@ def explain(mask: Mask) -> Iterator[str]:
         yield f"{name:<{widths[0]}}  {verdict:<{widths[1]}}  {why}"
     yield ""
     yield f"Blocks: {' | '.join(latent_names(block) for block in regions(mask)) or 'none'}"
-    yield "  (latents read by the same observations: at best mixed with each other, with no latent of another block)"
+    yield "  (latents read by the same observations: mixed at most with each other, not with latents of other blocks)"
     if any(_injective_part(mask)):
         yield ""
         yield from _summary(mask)
@@ -67,7 +67,7 @@ def explain(mask: Mask) -> Iterator[str]:
 
 
 def _injective_part(mask: Mask) -> Mask:
-    """Return (n,) bool: latents that the theorems are about; none if g cannot be injective in those that are read."""
+    """Return (n,) bool: latents that the theorems apply to; none if g cannot be injective in those that are read."""
     read = np.asarray(mask.any(axis=0))
     if read.any() and list(why_not_injective(mask[:, read])):
         return np.zeros_like(read)
@@ -96,7 +96,7 @@ def _verdicts(mask: Mask) -> Iterator[tuple[str, str, str]]:
 
 
 def _reason(one: Evidence) -> str:
-    """Return what a latent alone does, by the clause that tells it apart."""
+    """Return the property unique to a latent, by the clause that separates it."""
     others = observation_names(one.others)
     read = f"{others} {('reads', 'both read', 'all read')[min(len(one.others), 3) - 1]}"
     if one.special is None:
@@ -118,13 +118,13 @@ def _summary(mask: Mask) -> Iterator[str]:
     else:
         yield f"Sufficient Diversity does not hold: {diverse} of {latents} latents meet one of its clauses."
     if sparse == latents:
-        yield "Structural sparsity holds, too (clause 3 for every latent): latents need not be independent."
+        yield "Structural sparsity also holds (clause 3 for every latent): latents need not be independent."
     else:
         yield f"Structural sparsity does not hold: dependent latents leave {sparse} of {latents} identified (clause 3)."
 
 
 def _pairs(mask: Mask) -> Iterator[str]:
-    """Yield which true latent may depend on which learned one, where there are few enough of them."""
+    """Yield the table of true latents that may depend on learned ones, unless it is too large."""
     latents = mask.shape[1]
     if latents > MOST_PAIRS:
         return
@@ -143,11 +143,11 @@ def _pairs(mask: Mask) -> Iterator[str]:
     yield "  no*   if latents are independent (condition (ii) of Definition 5)"
     if _turnable(mask):
         yield "  no?   condition (ii) says so, but independence is not enough: a block of several (normal) latents can"
-        yield "        be turned by an angle that depends on the column's"
-    yield "  yes   nothing speaks against it"
+        yield "        be rotated by an angle that depends on the column's"
+    yield "  yes   no condition excludes it"
 
 
 def _turnable(mask: Mask) -> bool:
-    """Whether condition (ii) alone tells a latent of a block of several from a latent outside it."""
+    """Return whether only condition (ii) separates a latent of a block of several from a latent outside it."""
     several = [latent for block in regions(mask) if len(block) > 1 for latent in block]
     return bool((indeterminacy(mask) & keeps_support(mask))[several].any())

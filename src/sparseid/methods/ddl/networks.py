@@ -1,4 +1,4 @@
-"""The variational autoencoder of a stack: one perceptron of leaky ReLUs encodes, another decodes."""
+"""Variational autoencoder of a stack: perceptrons of leaky ReLUs as encoder and decoder."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from torch import Tensor, nn
 from sparseid.stacking.layers import stacked_mlp
 
 SLOPE = 0.2
-"""Of the leaky ReLUs for negative inputs, as in the generators of the data; the paper does not say."""
+"""Slope of the leaky ReLUs for negative inputs, as in the generators of the data; the paper gives none."""
 
 
 class Posterior(NamedTuple):
-    """Mean and logarithm of the variance of each sample's latents, (members, batch, latents) each."""
+    """Mean and log variance of each sample's latents, (members, batch, latents) each."""
 
     mean: Tensor
     log_variance: Tensor
@@ -30,9 +30,9 @@ class StackedVAE(nn.Module):
     features, latents
         Sizes of an observation and of its code.
     hidden, layers
-        Units of a hidden layer, and hidden layers of encoder and decoder each.
+        Units of a hidden layer, and number of hidden layers of encoder and decoder each.
     generators
-        One per member, from which its initial values are drawn.
+        One per member, for its initial values.
 
     Attributes
     ----------

@@ -1,9 +1,9 @@
-"""Penalties on a stack's decoders: dependency sparsity, which is the method, and those that it is compared with.
+"""Penalties on a stack's decoders: dependency sparsity (the method), and those of the baselines.
 
-The paper leaves open how the L1 norm of the Jacobian is reduced and where it is taken. Here absolute values are summed
-over entries and averaged over the batch, at the sampled latents, with gradients through these; nothing is rescaled. The
-L1 norm of the latents is that of posterior means. OroJAR and the Hessian penalty are reduced as in their authors' code.
-Every penalty has one value per member.
+The paper does not specify the reduction of the L1 norm of the Jacobian or the points of evaluation. Here absolute
+values are summed over entries and averaged over the batch, at the sampled latents, with gradients through these;
+nothing is rescaled. The L1 norm of the latents is that of posterior means. OroJAR and the Hessian penalty are reduced
+as in their authors' code. Every penalty has one value per member.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from sparseid.stacking.batches import take
 from sparseid.stacking.layers import StackedLinear
 
 STEP = 0.1
-"""Of the finite differences (authors' code of OroJAR and of the Hessian penalty)."""
+"""Step of the finite differences (authors' code of OroJAR and of the Hessian penalty)."""
 DIRECTIONS = 2
-"""Random directions per sample (the same)."""
+"""Random directions per sample (same source)."""
 
 Decode = Callable[[Tensor], Tensor]
 """Maps latents (members, any number, latents) to outputs (members, the same number, features)."""
@@ -28,33 +28,34 @@ Decode = Callable[[Tensor], Tensor]
 def value_and_tangents(
     decoder: nn.Sequential, latents: Tensor, coordinates: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Return the outputs of a decoder and their derivatives by the latents, both in one forward pass.
+    """Return the outputs of a decoder and their derivatives with respect to the latents, in one forward pass.
 
     The Jacobian of a perceptron of leaky ReLUs is the product of its weights with diagonal matrices of slopes between
-    them. Slopes are constant but for jumps, so ordinary backpropagation through this product gives the gradient of
-    whatever is made of the Jacobian.
+    them. Slopes are piecewise constant, so ordinary backpropagation through this product gives the gradient of any
+    function of the Jacobian.
 
     Parameters
     ----------
     decoder
-        Of `StackedLinear` and `torch.nn.LeakyReLU` in turn.
+        Alternating `StackedLinear` and `torch.nn.LeakyReLU`.
     latents
         (members, batch, latents)
     coordinates
-        (members, batch, s) int64: the latents of each sample by which to differentiate; None is all of them, in order.
+        (members, batch, s) int64: the latents of each sample with respect to which to differentiate; None for all of
+        them, in order.
 
     Returns
     -------
     outputs, tangents
         (members, batch, features) and (members, batch, latents or s, features): row j of a sample's tangents is the
-        derivative of its outputs by latent j, a column of the Jacobian.
+        derivative of its outputs with respect to latent j, a column of the Jacobian.
     """
     values = latents
     weights: list[Tensor] = []
     slopes: list[Tensor] = []
     for layer in decoder:
         if isinstance(layer, nn.LeakyReLU):
-            one, slope = values.new_ones(()), values.new_full((), layer.negative_slope)  # of the precision of values
+            one, slope = values.new_ones(()), values.new_full((), layer.negative_slope)  # in the precision of values
             slopes.append(torch.where(values > 0, one, slope))
             values = values * slopes[-1]
         else:
@@ -62,16 +63,16 @@ def value_and_tangents(
             weights.append(layer.weight)
             values = layer(values)
     tangents = _tangents(weights, slopes, coordinates)
-    return values, tangents.expand(-1, latents.shape[1], -1, -1)  # without a hidden layer all samples share theirs
+    return values, tangents.expand(-1, latents.shape[1], -1, -1)  # without a hidden layer, the same for all samples
 
 
 def _tangents(weights: list[Tensor], slopes: list[Tensor], coordinates: Tensor | None) -> Tensor:
-    """Return (members, batch or 1, tangents, features) the product of weights with slopes between each two of them."""
+    """Return the product (members, batch or 1, tangents, features) of the weights with slopes in between."""
     first, *weights = weights
     if coordinates is not None:
         tangents = take(first, coordinates.flatten(1)).unflatten(1, coordinates.shape[1:])
     elif weights:
-        # slopes times pairs of weights: as slopes are constants, backpropagation has one product here and not two
+        # slopes times pairs of weights: since slopes are constants, backpropagation needs one product instead of two
         pairs = first.mT[..., None] * weights[0][:, :, None]  # (members, units, latents, next units)
         tangents = torch.bmm(slopes[0], pairs.flatten(2)).unflatten(2, pairs.shape[2:])
         weights, slopes = weights[1:], slopes[1:]
@@ -84,29 +85,29 @@ def _tangents(weights: list[Tensor], slopes: list[Tensor], coordinates: Tensor |
 
 
 def dependency_sparsity(tangents: Tensor, latents: int) -> Tensor:
-    """Return (members,) the L1 norm of the Jacobian, a mean over the batch, or its estimate from some coordinates.
+    """Return the L1 norm of the Jacobian (members,), averaged over the batch, or its estimate from some coordinates.
 
     Parameters
     ----------
     tangents
-        (members, batch, s, features) as of `value_and_tangents`. If these are s of the latents, drawn for each sample
-        with equal probability, the result is an unbiased estimate. Random directions in the place of coordinates
-        would not do: they estimate norms that are blind to rotations of the latents.
+        (members, batch, s, features) from `value_and_tangents`. If these are s of the latents, drawn for each sample
+        with equal probability, the result is an unbiased estimate. Random directions instead of coordinates are
+        unsuitable: they estimate norms that are invariant to rotations of the latents.
     latents
-        How many there are.
+        Number of latents.
     """
     return tangents.abs().sum(dim=(2, 3)).mean(dim=1) * (latents / tangents.shape[2])
 
 
 def normalised_dependency(tangents: Tensor, latents: Tensor) -> Tensor:
-    """Return (members,) the L1 norm of the Jacobian by latents in units of their standard deviation over the batch.
+    """Return the L1 norm of the Jacobian (members,) for latents in units of their standard deviation over the batch.
 
-    Unlike the norm itself it does not shrink where latents are merely inflated.
+    Unlike the norm itself, it does not shrink when latents are merely scaled up.
 
     Parameters
     ----------
     tangents
-        (members, batch, latents, features) of all latents.
+        (members, batch, latents, features) for all latents.
     latents
         (members, batch, latents)
     """
@@ -114,12 +115,12 @@ def normalised_dependency(tangents: Tensor, latents: Tensor) -> Tensor:
 
 
 def latent_sparsity(codes: Tensor) -> Tensor:
-    """Return (members,) the L1 norm of codes (members, batch, latents), a mean over the batch."""
+    """Return the L1 norm (members,) of codes (members, batch, latents), averaged over the batch."""
     return codes.abs().sum(dim=2).mean(dim=1)
 
 
 def orojar(decode: Decode, latents: Tensor, outputs: Tensor, signs: Tensor) -> Tensor:
-    """Return (members,) OroJAR's penalty of columns of the Jacobian that are not orthogonal; largest of the batch.
+    """Return OroJAR's penalty (members,) on non-orthogonal columns of the Jacobian, the maximum over the batch.
 
     The variance over random signs v of the squared length of J v is twice the sum of the squares of the off-diagonal
     entries of J^T J. J v is a finite difference, the variance an unbiased estimate from the signs of each sample.
@@ -129,9 +130,9 @@ def orojar(decode: Decode, latents: Tensor, outputs: Tensor, signs: Tensor) -> T
     decode
         The decoder.
     latents, outputs
-        (members, batch, latents), and what `decode` makes of them.
+        (members, batch, latents), and their image under `decode`.
     signs
-        (members, batch, directions, latents) of -1 and 1; two directions or more.
+        (members, batch, directions, latents) of -1 and 1; two or more directions.
     """
     ahead = _decoded(decode, latents, STEP * signs)
     lengths = ((ahead - outputs[:, :, None]) / STEP).square().sum(dim=3)
@@ -139,11 +140,11 @@ def orojar(decode: Decode, latents: Tensor, outputs: Tensor, signs: Tensor) -> T
 
 
 def hessian_penalty(decode: Decode, latents: Tensor, outputs: Tensor, signs: Tensor) -> Tensor:
-    """Return (members,) the Hessian penalty of off-diagonal second derivatives; largest of batch and outputs.
+    """Return the Hessian penalty (members,) on off-diagonal second derivatives, the maximum over batch and outputs.
 
     The variance over random signs v of v^T H v, for each output, is twice the sum of the squares of the off-diagonal
-    entries of its Hessian H. v^T H v is a second difference: decoders of leaky ReLUs have no curvature but at their
-    kinks, which only a finite step sees. Parameters as of `orojar`.
+    entries of its Hessian H. v^T H v is a second difference: decoders of leaky ReLUs have curvature only at their
+    kinks, which only a finite step can detect. Parameters are those of `orojar`.
     """
     steps = STEP * signs
     bends = _decoded(decode, latents, steps) - 2 * outputs[:, :, None] + _decoded(decode, latents, -steps)
@@ -151,6 +152,6 @@ def hessian_penalty(decode: Decode, latents: Tensor, outputs: Tensor, signs: Ten
 
 
 def _decoded(decode: Decode, latents: Tensor, steps: Tensor) -> Tensor:
-    """Return (members, batch, directions, features) of latents moved by steps (members, batch, directions, latents)."""
+    """Decode latents shifted by steps, (members, batch, directions, latents) to (..., features)."""
     moved = latents[:, :, None] + steps
     return decode(moved.flatten(1, 2)).unflatten(1, moved.shape[1:3])

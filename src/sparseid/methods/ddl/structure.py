@@ -1,13 +1,13 @@
-"""What a dependency structure identifies: the theory of Diverse Dictionary Learning as functions on 0/1 masks (NumPy).
+"""Identifiability theory of Diverse Dictionary Learning, as functions on 0/1 masks (NumPy).
 
-A mask (m, n) says which of m observations reads which of n latents (Definition 2); ch(i) are the observations that
+A mask (m, n) states which of m observations reads which of n latents (Definition 2); ch(i) are the observations that
 read latent i, I_k the latents that observation k reads. Two models with the same distribution of observations, the
-learned one with no more edges than the truth, are related by Z = h(Z^); T = dZ / dZ^. What the theorems say is which
-entries of T are zero once the learned latents are in the right order. Pairs (i, j) below are (true latent, learned
-latent in that order), and all numbers count from 0.
+learned one with no more edges than the truth, are related by Z = h(Z^); T = dZ / dZ^. The theorems state which entries
+of T are zero once the learned latents are in the right order. Pairs (i, j) below are (true latent, learned latent in
+that order), and all numbers count from 0.
 
-Reading and matching masks, Sufficient Diversity and atomic regions stand in `sparseid.masks`, where data sets can ask
-for them, too; they are offered here again.
+Reading and matching of masks, Sufficient Diversity and atomic regions are in `sparseid.masks`, which data sets can
+import as well, and are re-exported here.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ __all__ = [
 ]
 
 Pairs = NDArray[np.bool_]
-"""(n, n) bool: entry (i, j) is about true latent i and learned latent j."""
+"""(n, n) bool: entry (i, j) concerns true latent i and learned latent j."""
 
 
 class Separation(NamedTuple):
-    """Why a true latent is no function of a learned one: the condition of Definition 5, and sets that show it.
+    """Proof that a true latent does not depend on a learned one: the condition of Definition 5, and the sets.
 
     Attributes
     ----------
     condition
-        intersection (i), symmetric difference (ii) or complement (iii). (ii) rests on independent latents.
+        intersection (i), symmetric difference (ii) or complement (iii). (ii) requires independent latents.
     first, second
         The observations X_K and X_V.
     """
@@ -73,14 +73,14 @@ class Separation(NamedTuple):
 
 
 def dependency_structure(jacobians: NDArray[np.floating], threshold: float = 0.0) -> Mask:
-    """Return (m, n) bool: which entries of a Jacobian are anywhere larger than a threshold (Definitions 1 and 2).
+    """Return (m, n) bool: whether entries of a Jacobian exceed a threshold anywhere (Definitions 1 and 2).
 
     Parameters
     ----------
     jacobians
         (..., m, n), at any number of points.
     threshold
-        Size up to which an entry counts as zero.
+        Absolute value up to which an entry counts as zero.
 
     Examples
     --------
@@ -105,11 +105,11 @@ def index_set(mask: Mask, observations: Sequence[int]) -> NDArray[np.bool_]:
 def separated_by(mask: Mask, first: Sequence[int], second: Sequence[int]) -> dict[str, Pairs]:
     """Return the pairs that two sets of observations X_K and X_V separate, by the condition (Definition 5).
 
-    With I_K and I_V their latents, Z_i is no function of Z^_j if
+    With I_K and I_V their latents, Z_i does not depend on Z^_j if
 
-    * intersection (i): i is in both, j in one of them alone;
-    * symmetric difference (ii): i is in one of them alone, j in both;
-    * complement (iii): i is in one of them alone, j in the other alone.
+    * intersection (i): i is in both, j in only one of them;
+    * symmetric difference (ii): i is in only one of them, j in both;
+    * complement (iii): i is in only one of them, j in only the other.
 
     Examples
     --------
@@ -126,11 +126,11 @@ def separated_by(mask: Mask, first: Sequence[int], second: Sequence[int]) -> dic
 
 
 def implications(mask: Mask, first: Sequence[int], second: Sequence[int]) -> dict[str, Pairs]:
-    """Return the pairs that two sets of observations separate, by what it means in practice (Proposition 1).
+    """Return the pairs that two sets of observations separate, by their practical meaning (Proposition 1).
 
-    * object-centric: i belongs to one set of observations, j to the other alone;
-    * individual-centric: i belongs to one of them alone, j to the other;
-    * shared-centric: i belongs to both, j to one of them alone.
+    * object-centric: i belongs to one set of observations, j to only the other;
+    * individual-centric: i belongs to only one of them, j to the other;
+    * shared-centric: i belongs to both, j to only one of them.
     """
     k, v = index_set(mask, first), index_set(mask, second)
     only_k, only_v = k & ~v, v & ~k
@@ -142,10 +142,10 @@ def implications(mask: Mask, first: Sequence[int], second: Sequence[int]) -> dic
 
 
 def separation(mask: Mask, latent: int, other: int) -> Separation | None:
-    """Return why a true latent i is no function of a learned one j; None if no two sets of observations say so.
+    """Return the proof that a true latent i does not depend on a learned one j; None if no two sets give one.
 
-    Two single observations say all that sets could say: i and j are separated if and only if both are read, and not by
-    the same observations. Conditions (i) and (iii), which hold for dependent latents, too, are preferred to (ii).
+    Two single observations suffice for any pair of sets: i and j are separated if and only if both are read, and not by
+    the same observations. Conditions (i) and (iii), which also hold for dependent latents, are preferred to (ii).
 
     Examples
     --------
@@ -159,7 +159,7 @@ def separation(mask: Mask, latent: int, other: int) -> Separation | None:
     only_mine, only_others = np.flatnonzero(mine & ~others), np.flatnonzero(others & ~mine)
     if only_mine.size and only_others.size:
         return Separation("complement", int(only_mine[0]), int(only_others[0]))
-    if only_mine.size:  # whatever reads j reads i
+    if only_mine.size:  # every observation that reads j reads i
         return Separation("intersection", int(np.flatnonzero(others)[0]), int(only_mine[0]))
     if only_others.size:
         return Separation("symmetric difference", int(np.flatnonzero(mine)[0]), int(only_others[0]))
@@ -169,7 +169,7 @@ def separation(mask: Mask, latent: int, other: int) -> Separation | None:
 def indeterminacy(mask: Mask) -> Pairs:
     """Return the pairs that some two sets of observations separate (set-theoretic indeterminacy, Theorem 1).
 
-    They are those of latents in different atomic regions: both are read, and not by the same observations.
+    These are pairs of latents in different atomic regions: both are read, and not by the same observations.
 
     Examples
     --------
@@ -182,11 +182,11 @@ def indeterminacy(mask: Mask) -> Pairs:
 
 
 def keeps_support(mask: Mask) -> Pairs:
-    """Return where T may be non-zero without a new edge in the Jacobian: rule (R), ch(i) is a subset of ch(j).
+    """Return the entries of T that may be non-zero without a new edge in the Jacobian: rule (R), ch(i) within ch(j).
 
-    This much follows from the structure alone, whatever the latents' distribution: conditions (i) and (iii) and clause
-    3 of Sufficient Diversity are consequences, condition (ii) is not. A matrix T with this pattern, and no other for
-    generic values, has supp(J T) within supp(J).
+    This follows from the structure alone, whatever the latents' distribution: conditions (i) and (iii) and clause
+    3 of Sufficient Diversity are consequences, condition (ii) is not. A matrix T with this pattern, and for
+    generic values no other, has supp(J T) within supp(J).
 
     Examples
     --------
@@ -199,15 +199,15 @@ def keeps_support(mask: Mask) -> Pairs:
 def atomic_regions(mask: Mask, observations: Sequence[int] | None = None) -> list[list[int]]:
     """Return the atomic regions of the Venn diagram of the observations' latents (section 3.2).
 
-    A region is a set of latents that the same of these observations read, at least one of them. If every latent is
-    read, each region is identified as a block: its latents may be mixed with each other and with no others.
+    A region is a set of latents that are read by the same (one or more) of these observations. If every latent is
+    read, each region is identified as a block: its latents may be mixed only with each other.
 
     Parameters
     ----------
     mask
         (m, n)
     observations
-        Whose latents are the sets; all of them if None.
+        Observations whose latents are the sets; None for all.
 
     Examples
     --------
@@ -219,9 +219,9 @@ def atomic_regions(mask: Mask, observations: Sequence[int] | None = None) -> lis
 
 
 def structurally_sparse(mask: Mask) -> bool:
-    """Whether clause 3 of Sufficient Diversity holds for every latent (structural sparsity, Zheng et al. 2022).
+    """Return whether clause 3 of Sufficient Diversity holds for every latent (structural sparsity, Zheng et al. 2022).
 
-    It is so if and only if no latent's observations are a subset of another's.
+    This is so if and only if no latent's observations are a subset of another's.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""RegCL: contrastive learning with a Jacobian penalty, from whose encoder attribution maps can be identified."""
+"""RegCL: contrastive learning with a Jacobian penalty, whose encoder has identifiable attribution maps."""

@@ -1,4 +1,4 @@
-"""The encoder of RegCL for a stack: a perceptron with a bounded head, and its exact Jacobian."""
+"""Encoder of RegCL for a stack: a perceptron with a bounded head, and its exact Jacobian."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNITS = (30, 30, 10)
 
 
 class Trace(NamedTuple):
-    """What a forward pass leaves, for the derivatives.
+    """Intermediate values of a forward pass, for the derivatives.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ class StackedEncoder(nn.Module):
     features, outputs
         Sizes of an input and of an embedding.
     width
-        The hidden layers have 30, 30 and 10 times as many units.
+        The hidden layers have 30, 30 and 10 times this number of units.
     generators
-        One per member, from which its initial values are drawn.
+        One per member, for its initial values.
     head
         clip: to [-scale, scale]; tanh: scale tanh(y / scale); identity.
     scale
@@ -72,11 +72,11 @@ class StackedEncoder(nn.Module):
 
     @property
     def weights(self) -> list[Tensor]:
-        """(members, in, out) of each linear map, from the input on."""
+        """Weights (members, in, out) of each linear map, in forward order."""
         return [layer.weight for layer in self.layers]  # type: ignore[misc]
 
     def trace(self, inputs: Tensor) -> Trace:
-        """Encode (members, batch, features) and keep what derivatives need."""
+        """Encode (members, batch, features) and return the intermediate values for derivatives."""
         hidden, latest = [], inputs
         for layer in self.layers[:-1]:
             hidden.append(layer(latest))
@@ -89,13 +89,13 @@ class StackedEncoder(nn.Module):
         return self.trace(inputs).outputs
 
     def jacobian(self, inputs: Tensor) -> Tensor:
-        """Return (members, batch, outputs, features) the Jacobian at every input; rows of saturated outputs are 0."""
+        """Return the Jacobian (members, batch, outputs, features) at every input; rows of saturated outputs are 0."""
         trace = self.trace(inputs)
         directions = torch.diag_embed(self.head_slopes(trace.raw))
         return pull_back(directions, self.weights, [gelu_slope(part) for part in trace.hidden])
 
     def head_slopes(self, raw: Tensor) -> Tensor:
-        """Return the derivative of the head at its inputs, of their shape; 0 where an output is clipped."""
+        """Return the derivative of the head at its inputs, in their shape; 0 for clipped outputs."""
         if self.head == "clip":
             return (raw.abs() < self.scale).to(raw)
         if self.head == "tanh":

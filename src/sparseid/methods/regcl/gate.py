@@ -1,4 +1,4 @@
-"""The gate on explained variance: a poor map of a poor embedding says nothing about attribution (RegCL, section 3)."""
+"""Gate on explained variance: the map of a poor embedding is not informative about attribution (RegCL, section 3)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from sparseid.measurements import Measurement
 
 R2_GATE = 95.0
-"""Percent of the variance of the labels that should be explained; the paper asks for "close to 100 %"."""
+"""Minimum percentage of explained variance of the labels; the paper asks for "close to 100 %"."""
 
 
 def gate_remarks(measurements: Sequence[Measurement]) -> list[str]:
-    """Return what a reader of the run's maps must know: too little of the labels is explained, or that is undefined.
+    """Return the warnings about the run's maps: too little of the labels is explained, or R2 is undefined.
 
     Examples
     --------

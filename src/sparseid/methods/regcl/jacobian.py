@@ -1,4 +1,4 @@
-"""The Jacobian of a stack of perceptrons from their output rows, and penalties on its size (Eq. 3)."""
+"""Jacobian of a stack of perceptrons, computed from the output rows, and penalties on its norm (Eq. 3)."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ class _GeluSlope(torch.autograd.Function):
 
 
 def pull_back(directions: Tensor, weights: Sequence[Tensor], slopes: Sequence[Tensor]) -> Tensor:
-    """Return (members, batch, rows, in) the product of directions and the Jacobian of a perceptron, by the chain rule.
+    """Return the product (members, batch, rows, in) of directions and the Jacobian of a perceptron.
 
     Parameters
     ----------
     directions
-        (members, batch, rows, out) at the output of the last linear map.
+        (members, batch, rows, out), at the output of the last linear map.
     weights
-        (members, in, out) of each linear map, from the input on.
+        (members, in, out) of each linear map, in forward order.
     slopes
-        (members, batch, units) derivative of the activation behind each linear map but the last.
+        (members, batch, units) derivative of the activation after each linear map but the last.
     """
     members, batch, rows, _ = directions.shape
     pulled = directions
@@ -56,17 +56,17 @@ def pull_back(directions: Tensor, weights: Sequence[Tensor], slopes: Sequence[Te
 
 
 def row_norms(factors: Tensor, weights: Sequence[Tensor], slopes: Sequence[Tensor]) -> Tensor:
-    """Return (members,) the sum over batch and outputs of factor times squared norm of the output's Jacobian row.
+    """Return the sum (members,) over batch and outputs of factor times squared norm of the output's Jacobian row.
 
-    The rows are pulled back a part of the batch at a time and the gradient is taken from each part while it is in the
-    cache: no array (members, batch, out, units) exists, and there is no second backward pass.
+    The rows are pulled back for a part of the batch at a time, and the gradient of each part is computed while it is in
+    the cache, without an array (members, batch, out, units) or a second backward pass.
 
     Parameters
     ----------
     factors
         (members, batch, out)
     weights, slopes
-        As in `pull_back`; three linear maps or more.
+        As in `pull_back`, with three or more linear maps.
     """
     return _RowNorms.apply(factors, len(weights), *weights, *slopes)
 
@@ -108,14 +108,14 @@ class _RowNorms(torch.autograd.Function):
         d_batch: list[Tensor],
         d_maps: list[Tensor],
     ) -> Tensor:
-        """Return a part's sum; write or add its gradients where there is room for them.
+        """Return the sum of a part, and accumulate its gradients in the given arrays.
 
-        `d_batch` has the gradients of factors and slopes, `d_maps` those of the maps (empty: none are wanted).
+        `d_batch` has the gradients of factors and slopes, `d_maps` those of the maps (empty if not required).
         """
         *lower, top = maps
         shape = *factors.shape, -1  # (members, batch, out, units)
         pulled = torch.bmm(slopes[-1], top).view(shape)
-        steps = []  # of each map from the last on: rows before and after the slope
+        steps = []  # for each map, in backward order: rows before and after the slope
         for weight, slope in zip(reversed(lower), reversed(slopes[:-1]), strict=True):
             scaled = (pulled * slope[:, :, None]).flatten(1, 2)
             steps.append((pulled, scaled))

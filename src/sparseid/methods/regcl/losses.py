@@ -1,4 +1,4 @@
-"""Losses of RegCL, one value per member of the stack: generalised InfoNCE (Eq. 2) and the supervised baseline's."""
+"""Losses of RegCL, one per member of the stack: generalised InfoNCE (Eq. 2), and that of the supervised baseline."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sparseid.stacking.chunking import parts
 
 
 def mean_squared_error(outputs: Tensor, labels: Tensor) -> Tensor:
-    """Return (members,) the mean over batch and outputs of the squared error; arguments (members, batch, outputs)."""
+    """Return the mean squared error (members,) over batch and outputs; arguments (members, batch, outputs)."""
     return (outputs - labels).square().mean(dim=(1, 2))
 
 
@@ -25,31 +25,32 @@ def info_nce(
     temperature: float = 1.0,
     positive_in_denominator: bool = False,
 ) -> Tensor:
-    """Return (members,) the generalised InfoNCE loss.
+    """Return the generalised InfoNCE loss (members,).
 
     mean_i[-phi(r_i, p_i)] + mean_i[log sum_j exp phi(r_i, n_j)], where phi is the negative squared Euclidean distance
-    (euclidean) or the inner product (cosine), divided by the temperature. As published the positive is no part of the
-    sum and the number of negatives is not divided out: the loss of an encoder that says nothing is the logarithm of
+    (euclidean) or the inner product (cosine), divided by the temperature. As published, the sum excludes the
+    positive and is not divided by the number of negatives: the loss of an uninformative encoder is the logarithm of
     that number, and with an unbounded encoder it has no minimum.
 
     Parameters
     ----------
     reference, positive
-        (members, batch, dims) embeddings; for `cosine` of unit length, which the caller sees to.
+        (members, batch, dims) embeddings; for `cosine` the caller normalises them to unit length.
     negative
-        (members, negatives, dims) shared by all references of a member.
+        (members, negatives, dims), the same for all references of a member.
     similarity
         euclidean or cosine.
     temperature
-        Of the similarity.
+        Temperature of the similarity.
     positive_in_denominator
-        Whether the sum has the positive as one more term, which bounds the loss from below by 0.
+        Whether the sum includes the positive, which bounds the loss from below by 0.
     """
     if similarity == "cosine":
         aligned = (reference * positive).sum(dim=-1) / temperature
         queries, keys, offset = reference / temperature, negative, torch.zeros_like(aligned)
     else:
-        # -|r - n|^2 = 2 r.n - |n|^2 - |r|^2: the last is the same for all negatives, the others one matrix product
+        # -|r - n|^2 = 2 r.n - |n|^2 - |r|^2: the last term is the same for all negatives, the others are one matrix
+        # product
         aligned = (reference - positive).square().sum(dim=-1) / -temperature
         queries = torch.cat([2 * reference, torch.ones_like(reference[..., :1])], dim=-1) / temperature
         keys = torch.cat([negative, -negative.square().sum(dim=-1, keepdim=True)], dim=-1)
@@ -59,10 +60,10 @@ def info_nce(
 
 
 def mean_log_sum_exp(queries: Tensor, keys: Tensor, extra: Tensor | None = None) -> Tensor:
-    """Return (members,) the mean over i of log sum_j exp(queries_i . keys_j).
+    """Return the mean (members,) over i of log sum_j exp(queries_i . keys_j).
 
-    The matrix of all pairs is never held: it is made a part at a time, and the gradient is taken from each part while
-    it is in the cache, so that every exponential is computed once.
+    The matrix of all pairs is computed a part at a time, and the gradient of each part while it is in the cache, so
+    that every exponential is computed only once.
 
     Parameters
     ----------
@@ -71,13 +72,13 @@ def mean_log_sum_exp(queries: Tensor, keys: Tensor, extra: Tensor | None = None)
     keys
         (members, others, dims)
     extra
-        (members, batch) one more logit of each query, or None.
+        (members, batch) an additional logit of each query, or None.
     """
     return _MeanLogSumExp.apply(queries, keys, extra)
 
 
 class _MeanLogSumExp(torch.autograd.Function):
-    """Powers of two in place of e, and products with the short side first: on a CPU both are several times faster."""
+    """Mean log-sum-exp with powers of two instead of e and short sides first, both several times faster on a CPU."""
 
     @staticmethod
     def forward(ctx: Any, queries: Tensor, keys: Tensor, extra: Tensor | None) -> Tensor:
@@ -99,7 +100,7 @@ class _MeanLogSumExp(torch.autograd.Function):
                 sums += more
             total[part] += (sums.log2() + top).sum(dim=(1, 2))
             if grads:
-                scale = 1 / (batch * sums)  # turns the weights into their share of the sum, over the batch size
+                scale = 1 / (batch * sums)  # turns the weights into fractions of the sum, divided by the batch size
                 grads[0][part, :, rows] = torch.bmm(key_t, weights.transpose(1, 2)).mul_(scale.transpose(1, 2))
                 grads[1][part].baddbmm_(query_t * scale.transpose(1, 2), weights)
             if grads and extra is not None:

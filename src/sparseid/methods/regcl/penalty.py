@@ -13,20 +13,20 @@ from sparseid.methods.regcl.encoder import StackedEncoder, Trace
 from sparseid.methods.regcl.jacobian import gelu_slope, pull_back, row_norms
 
 Term = tuple[slice, float]
-"""Rows of the Jacobian, and the factor of the sum of their squares."""
+"""Rows of the Jacobian, and the weight of the sum of their squares."""
 
 
 def penalty_terms(objectives: Sequence[slice], outputs: int, form: str) -> list[Term]:
-    """Return what the penalty adds up.
+    """Return the terms of the penalty.
 
     Parameters
     ----------
     objectives
-        The coordinates of the embedding that each objective sees.
+        Coordinates of the embedding that each objective uses.
     outputs
         Size of the embedding.
     form
-        paper: the whole Jacobian, once; code: half of it for each objective, so that shared rows count more than once.
+        paper: the whole Jacobian, once; code: half of it for each objective, so that common rows count more than once.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def penalty_terms(objectives: Sequence[slice], outputs: int, form: str) -> list[
 
 
 def exact_penalty(encoder: StackedEncoder, trace: Trace, terms: Sequence[Term]) -> Tensor:
-    """Return (members,) the mean over the samples of a trace of the terms' sum."""
+    """Return the sum of the terms (members,), averaged over the samples of a trace."""
     factors = trace.raw.new_zeros(trace.raw.shape[-1])
     for rows, factor in terms:
         factors[rows] += factor
@@ -49,14 +49,14 @@ def exact_penalty(encoder: StackedEncoder, trace: Trace, terms: Sequence[Term]) 
 def projected_penalty(
     encoder: StackedEncoder, trace: Trace, terms: Sequence[Term], directions: Sequence[Tensor]
 ) -> Tensor:
-    """Return (members,) an estimate of `exact_penalty` whose mean over random directions it is.
+    """Return an estimate (members,) of `exact_penalty` from random directions, which is unbiased.
 
-    The squared length of one random direction's image, times the number of rows, stands for the sum over all rows.
+    The squared length of a random direction's image, times the number of rows, replaces the sum over all rows.
 
     Parameters
     ----------
     directions
-        (members, batch, rows) unit vectors for each term.
+        Unit vectors (members, batch, rows) for each term.
     """
     members, batch, outputs = trace.raw.shape
     placed = trace.raw.new_zeros(members, batch, len(terms), outputs)
@@ -68,7 +68,7 @@ def projected_penalty(
 
 
 def unit_directions(batch: int, terms: Sequence[Term], generators: Sequence[torch.Generator]) -> list[Tensor]:
-    """Return (members, batch, rows) random unit vectors for each term, from the members' generators."""
+    """Return random unit vectors (members, batch, rows) for each term, from the members' generators."""
     sizes = [rows.stop - rows.start for rows, _ in terms]
     drawn = torch.stack([torch.randn(batch, sum(sizes), generator=generator) for generator in generators])
     return [torch.nn.functional.normalize(part, dim=-1) for part in drawn.split(sizes, dim=-1)]

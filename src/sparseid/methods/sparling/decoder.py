@@ -1,4 +1,4 @@
-"""The global decoder h: from a motif map to a sequence of symbols."""
+"""Global decoder h from a motif map to a sequence of symbols."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ POSITIONS = ("rows_lstm", "frames", "grid")
 
 
 class SequenceDecoder(nn.Module):
-    """Embed, max-pool, tell the cells where they are, transformer encoder and autoregressive transformer decoder.
+    """Embedding, max-pooling, position codes, transformer encoder and autoregressive transformer decoder.
 
     Parameters
     ----------
     channels
-        Motif channels.
+        Number of motif channels.
     cells
         Height and width of the motif map.
     vocabulary
-        Output tokens: those of labels, then the start and the end token.
+        Number of output tokens: those of labels, then the start and the end token.
     width, heads, feedforward, encoder_layers, decoder_layers, dropout, norm_first
         Transformer sizes; torch's defaults otherwise (ReLU).
     pool
-        Side and stride of the max-pooling window, motif map cells.
+        Side and stride of the max-pooling window, in positions of the motif map.
     positions
-        ``rows_lstm``: a bidirectional LSTM runs along each row, then the row number is encoded, so that the horizontal
-        order is known through the LSTM only (published for images). ``frames``: the number of the cell in time is
-        encoded (published for sounds). ``grid``: a learned vector per cell, and a second embedding layer.
+        ``rows_lstm``: a bidirectional LSTM runs along each row, then the row number is encoded, so that only the LSTM
+        conveys the horizontal order (published for images). ``frames``: the position in time is encoded (published for
+        sounds). ``grid``: a learned vector per position, and a second embedding layer.
     one_dimensional
-        For maps (N, channels, frames, 1): pooling goes over frames only.
+        For maps (N, channels, frames, 1): pooling only over frames.
     """
 
     def __init__(
@@ -87,14 +87,14 @@ class SequenceDecoder(nn.Module):
         return self.head(self.decoder(x, memory, tgt_mask=mask, tgt_is_causal=True))
 
     def forward(self, motifs: Tensor, tokens: Tensor) -> Tensor:
-        """Teacher forcing: logits (N, T, vocabulary) for tokens (N, T) that begin with the start token."""
+        """Return the logits (N, T, vocabulary) for tokens (N, T) that begin with the start token (teacher forcing)."""
         return self.decode(self.encode(motifs), tokens)
 
     @torch.no_grad()
     def greedy(self, motifs: Tensor, steps: int) -> Tensor:
-        """Decode greedily for up to `steps` tokens; (N, <= steps) int64 with the end token and what follows it kept.
+        """Decode greedily for up to `steps` tokens; (N, <= steps) int64 including the end token and later ones.
 
-        Decoding stops early once every sequence has ended, which changes nothing before the first end token.
+        Decoding stops early once every sequence has ended, which does not affect tokens before the first end token.
         """
         memory = self.encode(motifs)
         tokens = torch.full((len(motifs), 1), self.start, device=motifs.device)
@@ -123,7 +123,7 @@ class RowPositions(nn.Module):
 
 
 class FramePositions(nn.Module):
-    """A sinusoidal code of the row number, which is the time of a sound; nothing else."""
+    """Sinusoidal code of the row number, which is the time of a sound."""
 
     def __init__(self, width: int, dropout: float) -> None:
         super().__init__()
@@ -135,7 +135,7 @@ class FramePositions(nn.Module):
 
 
 class GridPositions(nn.Module):
-    """A second embedding layer and a learned vector per cell that starts as a smooth function of row and column."""
+    """Second embedding layer and a learned vector per position, initially a smooth function of row and column."""
 
     def __init__(self, width: int, rows: int, columns: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The local encoder g: a small convolutional network that sees only a window around each position."""
+"""Local encoder g: a small convolutional network with a limited window around each position."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ class LocalEncoder(nn.Module):
     Parameters
     ----------
     channels
-        Motif channels.
+        Number of motif channels.
     width
-        Channels of the residual units.
+        Number of channels of the residual units.
     blocks
-        Residual units; each sees two pixels further in every direction (times the stride).
+        Number of residual units; each extends the window by two pixels in every direction (times the stride).
     stem_kernel, stride
         Side and stride of the first convolution; 1 and 1 as published.
     in_channels
-        Channels of the input.
+        Number of channels of the input.
     bf16
-        Run in bfloat16, channels last; the result is float32 either way.
+        Compute in bfloat16, channels last; the result is float32 in any case.
     one_dimensional
         For inputs (N, in_channels, frames, 1): kernels and strides have width 1.
     """
@@ -58,7 +58,7 @@ class LocalEncoder(nn.Module):
 
     @property
     def window(self) -> int:
-        """Side of the square of input pixels (or number of frames) that one motif map cell depends on."""
+        """Side of the square of input pixels (or number of frames) that a position of the motif map depends on."""
         return self.stem.kernel_size[0] + 4 * len(self.blocks) * self.stride
 
 
@@ -82,7 +82,7 @@ class ResidualUnit(nn.Module):
 
 
 def _convolution(channels: int, width: int, kernel: int, stride: int, one_dimensional: bool) -> nn.Conv2d:
-    """Return a convolution with a square kernel, or with one of width 1; zero padding keeps the size at stride 1."""
+    """Return a convolution with a square kernel, or one of width 1; zero padding preserves the size at stride 1."""
     across = 1 if one_dimensional else kernel
     strides = (stride, 1 if one_dimensional else stride)
     return nn.Conv2d(channels, width, (kernel, across), strides, padding=(kernel // 2, across // 2))

@@ -1,4 +1,4 @@
-"""Sequence loss, the sequences that go in and out of the decoder, and the penalties of baselines."""
+"""Sequence loss, input and target sequences of the decoder, and the penalties of baselines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch.nn import functional
 from sparseid.methods.batch_statistics import mean_over_processes
 
 IGNORED = -100
-"""Target of positions behind a label's end."""
+"""Target of positions after a label's end."""
 
 
 def teacher_forcing(labels: Tensor, vocabulary: int) -> tuple[Tensor, Tensor]:
@@ -20,14 +20,14 @@ def teacher_forcing(labels: Tensor, vocabulary: int) -> tuple[Tensor, Tensor]:
     Parameters
     ----------
     labels
-        (N, L) int64, padded by -1 behind the end.
+        (N, L) int64, padded by -1 after the end.
     vocabulary
-        Tokens; the last two are the start and the end token.
+        Number of tokens; the last two are the start and the end token.
 
     Returns
     -------
     inputs
-        (N, L + 1): start token, then the label (end tokens behind it; their outputs are never used).
+        (N, L + 1): start token, then the label (then end tokens, whose outputs are never used).
     targets
         (N, L + 1): the label, then the end token, then -100.
     """
@@ -41,43 +41,43 @@ def teacher_forcing(labels: Tensor, vocabulary: int) -> tuple[Tensor, Tensor]:
 
 
 def sequence_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
-    """Mean cross-entropy over all target tokens, the end token included, padding not (Sparling, section 5.1).
+    """Return the mean cross-entropy over target tokens, with end tokens, without padding (Sparling, section 5.1).
 
     Parameters
     ----------
     logits
         (N, T, vocabulary).
     targets
-        (N, T), -100 where there is no target.
+        (N, T), -100 for positions without a target.
     """
     return functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
 
 
 def exactly_right(logits: Tensor, targets: Tensor) -> Tensor:
-    """Whether every target token is the most probable one, (N,) bool.
+    """Return whether every target token is the most probable one, (N,) bool.
 
-    Under teacher forcing this holds exactly when the greedy decode equals the label: up to the first mistake both see
-    the same prefix. So exact-match accuracy costs one pass and no decoding loop.
+    With teacher forcing this holds if and only if the greedy decode equals the label: up to the first mistake both have
+    the same prefix. Exact-match accuracy thus needs one pass and no decoding loop.
     """
     return ((logits.argmax(-1) == targets) | (targets == IGNORED)).all(1)
 
 
 def l1_penalty(motifs: Tensor) -> Tensor:
-    """Mean absolute activation over all entries of motif maps (N, C, *spatial) (Sparling, appendix K.1)."""
+    """Return the mean absolute activation over all entries of motif maps (N, C, *spatial) (Sparling, appendix K.1)."""
     return motifs.abs().mean()
 
 
 def kl_penalty(shares: Tensor, density: float) -> Tensor:
-    r"""Divergence of the mean activation from a density, nats (Sparling, appendix K.1).
+    r"""Return the divergence of the mean activation from a density, in nats (Sparling, appendix K.1).
 
     .. math:: \mathrm{KL}(p \| \hat p) = p \ln \frac{p}{\hat p} + (1 - p) \ln \frac{1 - p}{1 - \hat p}
 
     Parameters
     ----------
     shares
-        (N, C, *spatial) activations in (0, 1); p-hat is their mean over everything, of all processes.
+        (N, C, *spatial) activations in (0, 1); p-hat is their mean over all axes and processes.
     density
-        p.
+        Density p.
     """
     active = mean_over_processes(shares.mean())
     return density * (math.log(density) - active.log()) + (1 - density) * (math.log(1 - density) - torch.log1p(-active))

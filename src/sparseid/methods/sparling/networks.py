@@ -1,4 +1,4 @@
-"""The parts of Sparling in the sizes that a configuration and a domain ask for."""
+"""Networks of Sparling in the sizes of a configuration and a domain."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 class Domain(NamedTuple):
-    """What the networks need to know about a data set.
+    """Properties of a data set that the networks need.
 
     Attributes
     ----------
     kinds
-        Motif kinds: what a site of the truth can be.
+        Number of motif kinds, the classes of true sites.
     vocabulary
-        Tokens; labels are made of 0 .. vocabulary - 3, then come the start and the end token.
+        Number of tokens; labels consist of 0 .. vocabulary - 3, then come the start and the end token.
     spatial
         Height and width of the inputs; sounds are (frames, 1).
     in_channels
-        Channels of the inputs; for sounds the mel bands.
+        Number of channels of the inputs; for sounds the mel bands.
     kind_names, token_names
-        How to write the kinds and the tokens of labels.
+        Names of the kinds and of the tokens of labels.
     """
 
     kinds: int
@@ -46,7 +46,7 @@ class Domain(NamedTuple):
 
     @property
     def one_dimensional(self) -> bool:
-        """Whether the inputs have no width."""
+        """True for inputs without width (sounds)."""
         return self.spatial[1] == 1
 
 
@@ -91,7 +91,8 @@ def build_sparse(method: SparlingSettings, domain: Domain) -> SparseLayer | Pena
 def build_schedule(method: SparlingSettings) -> DensitySchedule:
     """Return the schedule of the density.
 
-    A penalised baseline has no densities to pass: it ends when its accuracy first exceeds the target, as published.
+    A penalised baseline has no sequence of densities: it stops when its accuracy first exceeds the target, as
+    published.
     """
     schedule = method.schedule
     return DensitySchedule(

@@ -1,4 +1,4 @@
-"""Adam with a linear warm-up and clipped gradients, as configured."""
+"""Adam with linear warm-up and gradient clipping."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def adam(
     Parameters
     ----------
     parameters
-        What is trained.
+        Parameters to train.
     config
         Learning rate, betas, steps of the warm-up.
     first_step
-        Step at which the warm-up begins: later ones restart it.
+        Step at which the warm-up begins (again after a restart).
     """
     beta1, beta2 = config.betas
     optimizer = torch.optim.Adam(parameters, lr=config.lr, betas=(beta1, beta2), foreach=True)

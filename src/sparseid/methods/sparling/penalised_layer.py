@@ -1,4 +1,4 @@
-"""Motif maps that a penalty makes sparse: what Sparling is compared with (appendix K.1)."""
+"""Sparse motif maps by a penalty, a baseline of Sparling (appendix K.1)."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ KINDS = ("l1", "kl")
 
 
 class PenalisedLayer(nn.Module):
-    r"""Batch norm, then an activation whose penalty, and nothing else, makes it sparse.
+    r"""Batch norm, then an activation that only a penalty makes sparse.
 
-    ``l1``: ReLU, penalised by its mean. ``kl``: sigmoid, its mean drawn to a density; the decoder is shown
-    ReLU(sigmoid - 1/2), so that an entry is active where the sigmoid exceeds 1/2.
+    ``l1``: ReLU, penalised by its mean. ``kl``: sigmoid, its mean drawn to a density; the decoder gets
+    ReLU(sigmoid - 1/2), so that entries with a sigmoid above 1/2 are active.
 
     Parameters
     ----------
     channels
-        Motif channels C.
+        Number of motif channels C.
     kind
         ``l1`` or ``kl``.
     weight
-        Lambda.
+        Weight lambda of the penalty.
     density
-        That kl is drawn to.
+        Target density of kl.
     batch_norm
         ``affine``, ``plain`` or ``none``.
 
     Raises
     ------
     ValueError
-        On an unknown kind.
+        If the kind is unknown.
     """
 
     def __init__(self, channels: int, kind: str, weight: float, density: float, batch_norm: str = "affine") -> None:
@@ -43,7 +43,7 @@ class PenalisedLayer(nn.Module):
         self.kind, self.weight, self.density = kind, weight, density
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map (N, C, *spatial) to the motif map of the same shape that the decoder sees."""
+        """Map (N, C, *spatial) to the decoder's motif map, of the same shape."""
         return self.with_penalty(x)[0]
 
     def with_penalty(self, x: Tensor) -> tuple[Tensor, Tensor]:

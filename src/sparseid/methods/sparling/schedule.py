@@ -12,32 +12,32 @@ from sparseid.methods.sparling.densities import ROUNDING
 
 @dataclass
 class DensitySchedule:
-    """Cut the density whenever the validation accuracy exceeds a slowly falling target.
+    """Schedule that cuts the density when the validation accuracy exceeds a slowly falling target.
 
     Parameters
     ----------
     density
-        Density in force; starts at the start density.
+        Current density; initially the start density.
     min_density
-        The schedule is finished when a cut would go below this.
+        Minimum density: the schedule is finished when a cut would go below it.
     cut_factor
-        A cut multiplies the density by this.
+        Factor by which a cut multiplies the density.
     target_fall_per_sample
         Fall of the target per training sample.
     target
-        Accuracy to exceed, starts at 1.
+        Accuracy to exceed, initially 1.
     samples
-        Training samples at the last check.
+        Number of training samples at the last check.
     cuts
-        Cuts so far.
+        Number of cuts so far.
     finished
-        True once the accuracy exceeded the target at the last density above the minimum.
+        True once the accuracy has exceeded the target at the last density above the minimum.
     min_target
-        The target does not fall below this (published: 0).
+        Minimum of the target (published: 0).
     restart_after, restart_below
-        A start that has made no cut and is below this accuracy after so many samples is given up (0 samples: never).
+        A start without a cut is abandoned if it is below this accuracy after this number of samples (0: never).
     started, starts
-        Samples at which the present start began, and starts so far.
+        Number of samples at the beginning of the current start, and number of starts so far.
     """
 
     density: float
@@ -55,12 +55,11 @@ class DensitySchedule:
     starts: int = 1
 
     def check(self, samples: int, accuracy: float) -> bool:
-        """Take the accuracy after `samples` training samples; return whether it exceeded the target.
+        """Process the accuracy after `samples` training samples; return whether it exceeded the target.
 
         The target first falls by rate x samples since the last check (not below its minimum); if the accuracy is
-        strictly above it, the density is cut and the target becomes that accuracy. The cut that would go below
-        ``min_density`` is not made: the schedule is finished instead, and the weights of this moment belong to the
-        last density.
+        strictly above it, the density is cut and the target becomes that accuracy. Instead of a cut to below
+        ``min_density``, the schedule is finished, and the current weights belong to the last density.
         """
         fall = self.target_fall_per_sample * (samples - self.samples)
         self.target = min(max(self.target - fall, self.min_target), 1.0)
@@ -76,10 +75,10 @@ class DensitySchedule:
         return reached
 
     def restart(self, accuracy: float) -> bool:
-        """Return whether the present start should be given up after a check; the schedule then begins anew.
+        """Return whether to abandon the current start after a check; the schedule then begins again.
 
-        Not in the paper: some small networks stay for good on a plateau where the symbols are right and their order
-        is not. The rule looks at validation accuracy only.
+        Not in the paper: some small networks remain on a plateau with correct symbols in the wrong order. The rule
+        uses only the validation accuracy.
         """
         lasted = self.samples - self.started
         if (

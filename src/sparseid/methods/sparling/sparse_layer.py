@@ -1,4 +1,4 @@
-"""The spatial sparsity layer ReLU(z - t): only the largest activations of each channel survive."""
+"""Spatial sparsity layer ReLU(z - t) with moving quantile thresholds t (Sparling, section 4)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ BATCH_NORMS = ("affine", "plain", "none")
 class SparseLayer(nn.Module):
     r"""Batch norm, then :math:`\mathrm{ReLU}(z - t)` with a moving quantile as threshold t (Sparling, section 4).
 
-    In training mode each batch first moves the threshold, :math:`t \leftarrow (1 - m) t + m q`, where q is the k-th
-    smallest of the R values seen, k = max(1, floor(R (1 - density))), without interpolation; the batch then passes
+    In training mode each batch first updates the threshold, :math:`t \leftarrow (1 - m) t + m q`, where q is the k-th
+    smallest of the R values seen, k = max(1, floor(R (1 - density))), without interpolation; the batch then uses
     the new threshold. Gradients flow through active entries and batch statistics, never into t. In evaluation mode t
-    stands still. Several processes gather the largest values of their shares and move the threshold as one.
+    is constant. Several processes combine the largest values of their parts for a common update.
 
     Parameters
     ----------
     channels
-        Motif channels C.
+        Number of motif channels C.
     density
-        Share of entries that may stay active; set :attr:`density` to change it, the next update follows.
+        Fraction of entries that may stay active; set :attr:`density` to change it from the next update on.
     thresholds
         ``per_channel`` (multiple thresholds, MT) or ``single`` (one for all channels, ST).
     batch_norm
@@ -35,13 +35,13 @@ class SparseLayer(nn.Module):
     momentum
         Weight m of the newest quantile.
     accumulate_motifs
-        If positive, rows (positions) are gathered until rows x density reaches this, and only then one update is
-        made; 0 updates with every batch. Only the largest values are kept, so memory does not grow with the rows.
+        If positive, rows (positions) are collected until rows x density reaches this, followed by one update; 0 updates
+        with every batch. Only the largest values are stored, so memory does not grow with the rows.
 
     Raises
     ------
     ValueError
-        On an unknown kind, or accumulation with a single threshold (not defined by the paper).
+        If a name is unknown, or accumulation is combined with a single threshold (undefined in the paper).
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class SparseLayer(nn.Module):
         return self.above_threshold(x).relu_()
 
     def above_threshold(self, x: Tensor) -> Tensor:
-        """Return z - t without the ReLU, (N, C, *spatial); in training mode the threshold is moved first."""
+        """Return z - t without the ReLU, (N, C, *spatial); in training mode the threshold is updated first."""
         z = self.norm(x)
         if self.training:
             self._update(z.detach())
@@ -82,7 +82,7 @@ class SparseLayer(nn.Module):
 
     @property
     def rows_waiting(self) -> int:
-        """Positions gathered since the last update (0 unless accumulating)."""
+        """Number of positions collected since the last update (0 without accumulation)."""
         return self._rows
 
     @torch.no_grad()
@@ -99,9 +99,9 @@ class SparseLayer(nn.Module):
         self.threshold.lerp_(quantile, self.momentum)
 
     def _gather(self, z: Tensor) -> Tensor | None:
-        """Add the rows of z (N, C, L) to the buffer; the quantile (C,) once there are enough rows, else None."""
+        """Add the rows of z (N, C, L) to the buffer; return the quantile (C,) once there are enough rows."""
         batch_rows = z.shape[0] * z.shape[2] * processes()
-        # An update comes as soon as rows x density reaches the goal, so it never needs more than this many values.
+        # An update follows as soon as rows x density reaches the goal, so it never needs more values than this.
         needed = math.ceil(self.accumulate_motifs + batch_rows * self.density) + 2
         largest = largest_per_channel(z, min(needed, batch_rows))
         if self._largest is not None:
@@ -115,7 +115,7 @@ class SparseLayer(nn.Module):
         return quantile
 
     def get_extra_state(self) -> dict[str, Any]:
-        """Return what a checkpoint needs beside the tensors: the density in force and the rows gathered so far."""
+        """Return the state of a checkpoint in addition to the tensors: current density and number of collected rows."""
         return {"density": self.density, "rows": self._rows, "largest": self._largest}
 
     def set_extra_state(self, state: dict[str, Any]) -> None:
@@ -124,22 +124,22 @@ class SparseLayer(nn.Module):
 
 
 def entries_above(rows: int, density: float) -> int:
-    """Entries of `rows` that lie above the threshold: rows - max(1, floor(rows (1 - density)))."""
+    """Return the number of entries above the threshold: rows - max(1, floor(rows (1 - density)))."""
     return rows - max(1, int(rows * (1.0 - density)))
 
 
 def kth_smallest(z: Tensor, density: float) -> Tensor:
-    """Return per channel the k-th smallest value, k = max(1, floor(R (1 - density))), of R = N L values of each share.
+    """Return the k-th smallest value per channel, k = max(1, floor(R (1 - density))), of R = N L values of each part.
 
-    Equivalently the (R - k + 1)-th largest: where few entries lie above it only those few are looked for, in two
-    rounds of top-k (within each item, then among the items' winners); nothing is sorted.
+    Equivalently the (R - k + 1)-th largest: if few entries are above it, only these are selected, in two rounds of
+    top-k (within each item, then among the items' largest), without sorting.
 
     Parameters
     ----------
     z
         (N, C, L).
     density
-        Share of entries above the result.
+        Fraction of entries above the result.
 
     Returns
     -------

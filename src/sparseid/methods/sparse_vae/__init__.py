@@ -1,1 +1,1 @@
-"""The Sparse VAE and what it is compared with: VAE and beta-VAE, VSC, OI-VAE and NMF."""
+"""The Sparse VAE and its baselines: VAE and beta-VAE, VSC, OI-VAE and NMF."""

@@ -1,8 +1,8 @@
-"""Terms of the objective as the authors' code has them, one value per member of the stack.
+"""Terms of the objective as in the authors' code, one value per member of the stack.
 
-The divergence is a mean over latents and the reconstruction of a Gaussian a mean over features, while the logarithms
-of its standard deviations are summed: that is what made the published numbers. Priors count once per batch, divided
-by the configured batch size and not by the size of the data.
+The divergence is averaged over latents and the Gaussian reconstruction over features, while the logarithms of its
+standard deviations are summed, as for the published numbers. Priors count once per batch, divided by the configured
+batch size and not by the size of the data.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ DEGREES = 3
 TINY = 1e-6
 """Added to a probability before its logarithm (authors' code)."""
 LEAST_SD = 1e-3
-"""Stands for the standard deviation of a feature that does not vary (authors' code, of the quantile)."""
+"""Replaces the standard deviation of a constant feature (authors' code, for the quantile)."""
 
 
 def gaussian_error(outputs: Tensor, targets: Tensor, log_sigma: Tensor) -> Tensor:
-    """Return (members,) half the mean over batch and features of ((x - output) / sigma)^2.
+    """Return half the mean (members,) over batch and features of ((x - output) / sigma)^2.
 
     Parameters
     ----------
@@ -33,21 +33,21 @@ def gaussian_error(outputs: Tensor, targets: Tensor, log_sigma: Tensor) -> Tenso
 
 
 def multinomial_error(outputs: Tensor, targets: Tensor) -> Tensor:
-    """Return (members,) the mean over the batch of - sum_j x_j log(p_j + 1e-6), p the softmax of the outputs."""
+    """Return the mean (members,) over the batch of - sum_j x_j log(p_j + 1e-6), p the softmax of the outputs."""
     return -(targets * (outputs.softmax(dim=-1) + TINY).log()).sum(dim=-1).mean(dim=1)
 
 
 def standard_divergence(mean: Tensor, log_variance: Tensor, reduction: str = "mean") -> Tensor:
-    """Return (members,) the divergence of N(mean, variance) from N(0, 1), a mean over the batch.
+    """Return the divergence (members,) of N(mean, variance) from N(0, 1), averaged over the batch.
 
-    It is a mean over latents, or their sum. With the mean the effective beta is one over the number of latents.
+    The reduction over latents is their mean or sum. With the mean the effective beta is one over the number of latents.
     """
     each = -0.5 * (1 + log_variance - mean.square() - log_variance.exp())
     return (each.mean(dim=2) if reduction == "mean" else each.sum(dim=2)).mean(dim=1)
 
 
 def sigma_loss(log_sigma: Tensor, scale: Tensor, batch_size: int) -> Tensor:
-    """Return (members,) the part of a batch's objective that the standard deviations have beside the error.
+    """Return the terms (members,) of a batch's objective in the standard deviations, in addition to the error.
 
     ((B + nu + 2) sum_j log sigma_j + nu xi / 2 sum_j sigma_j^-2) / B
 
@@ -58,7 +58,7 @@ def sigma_loss(log_sigma: Tensor, scale: Tensor, batch_size: int) -> Tensor:
     scale
         (members,) xi, see :func:`sigma_scale`.
     batch_size
-        B as configured; a smaller last batch does not count.
+        B as configured, even for a smaller last batch.
     """
     precisions = (-2 * log_sigma).exp().sum(dim=1)
     logarithms = log_sigma.sum(dim=1)
@@ -66,13 +66,13 @@ def sigma_loss(log_sigma: Tensor, scale: Tensor, batch_size: int) -> Tensor:
 
 
 def sigma_scale(column_sd: Tensor) -> Tensor:
-    """Return (members,) the scale xi of the prior of the variances: the 5 % quantile of variances is its 90 % quantile.
+    """Return the scale xi (members,) of the prior of the variances, whose 90 % quantile is their 5 % quantile.
 
     Parameters
     ----------
     column_sd
-        (members, features) standard deviations of the features over all data. Where their 5 % quantile is 0, 1e-3
-        takes its place.
+        (members, features) standard deviations of the features over all data. If their 5 % quantile is 0, 1e-3
+        replaces it.
     """
     low = torch.quantile(column_sd.double(), 0.05, dim=1)
     low = torch.where(low == 0, LEAST_SD, low)
@@ -80,5 +80,5 @@ def sigma_scale(column_sd: Tensor) -> Tensor:
 
 
 def initial_log_sigma(column_sd: Tensor) -> Tensor:
-    """Return (members, features) where the standard deviations begin: at those of the data, at least 1e-3."""
+    """Return the initial log standard deviations (members, features): those of the data, at least 1e-3."""
     return column_sd.clamp(min=LEAST_SD).log()

@@ -1,4 +1,4 @@
-"""The decoder of the Sparse VAE for a stack: feature j sees the latents times row j of a selector matrix."""
+"""Decoder of the Sparse VAE for a stack: feature j depends on the latents times row j of a selector matrix."""
 
 from __future__ import annotations
 
@@ -13,26 +13,25 @@ from sparseid.stacking.chunking import parts
 from sparseid.stacking.layers import StackedLinear
 
 KEPT = {"cpu": 2**26, "cuda": 2**30}
-"""Floats of activations that are kept for the backward pass; where there are more, they are computed again."""
+"""Maximum number of activations stored for the backward pass; more are recomputed."""
 
-threshold_backward = torch.ops.aten.threshold_backward  # several times faster than a mask made by comparison
+threshold_backward = torch.ops.aten.threshold_backward  # several times faster than a mask by comparison
 
 
 class MaskedDecoder(nn.Module):
-    """Decodes feature j from w_j * z: a perceptron of two layers that all features share, and a linear head for each.
+    """Decoder of feature j from w_j * z: a common perceptron of two layers, and a linear head for each feature.
 
     Parameters
     ----------
     latents, hidden, features
         Sizes of z, of the two layers and of the output.
     generators
-        One per member, from which its initial values are drawn: standard normal selectors, and layers as
-        `torch.nn.Linear` draws them.
+        One per member, for its initial values: standard normal selectors, and layers as in `torch.nn.Linear`.
 
     Attributes
     ----------
     selector
-        (members, features, latents) W.
+        Selectors W, (members, features, latents).
     """
 
     def __init__(self, latents: int, hidden: int, features: int, generators: Sequence[torch.Generator]) -> None:
@@ -44,7 +43,7 @@ class MaskedDecoder(nn.Module):
         self.heads = StackedLinear(hidden, features, generators)  # column j is the head of feature j
 
     def forward(self, latents: Tensor, features: Tensor | None = None) -> Tensor:
-        """Map latents (members, batch, latents) to (members, batch, features): of all of them, or of those named."""
+        """Map latents (members, batch, latents) to all features or the given ones, (members, batch, features)."""
         assert self.second.bias is not None
         assert self.heads.bias is not None
         chosen = slice(None) if features is None else features
@@ -68,10 +67,10 @@ def masked_decode(
     heads: Tensor,
     head_bias: Tensor,
 ) -> Tensor:
-    """Return (members, batch, features) head_j . relu(relu((w_j * z) first) second + bias) + head_bias_j for every j.
+    """Return head_j . relu(relu((w_j * z) first) second + bias) + head_bias_j for every j, (members, batch, features).
 
-    A few features at a time, so that what is worked on stays in the cache; many activations are not kept for the
-    backward pass but computed again, so that memory does not grow with the features.
+    Computed for a few features at a time, so that the working set fits the cache; many activations are recomputed in
+    the backward pass instead of stored, so that memory does not grow with the features.
 
     Parameters
     ----------
@@ -92,7 +91,7 @@ def masked_decode(
 class _Hidden(NamedTuple):
     """The two layers for some members and features: both (members, hidden, features x batch).
 
-    The batch comes last: all products then run along it, whatever the number of hidden units.
+    The batch is the last axis: all products then run along it, whatever the number of hidden units.
     """
 
     first: Tensor
@@ -100,7 +99,7 @@ class _Hidden(NamedTuple):
 
 
 def _maps(selector: Tensor, first: Tensor) -> Tensor:
-    """Return (members, hidden x features, latents) the first layer's map of every feature, w_j taken into it.
+    """Return the first layer's map of every feature, including w_j, (members, hidden x features, latents).
 
     `first` is (members, hidden, latents), contiguous.
     """

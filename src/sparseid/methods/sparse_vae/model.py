@@ -1,4 +1,4 @@
-"""What all models of this comparison offer, and the Sparse VAE and the VAE themselves."""
+"""Interface of all models of this comparison, and the Sparse VAE and the VAE."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Given:
-    """What a model must know of data and training.
+    """Properties of data and training that a model needs.
 
     Attributes
     ----------
     features
-        Columns of the data matrix.
+        Number of columns of the data matrix.
     gaussian
-        Whether features are independent Gaussians; else a row is counts of its features.
+        Whether features are independent Gaussians; otherwise a row holds counts of its features.
     row_normalised
-        Whether the encoder sees each row divided by its sum.
+        Whether the encoder gets each row divided by its sum.
     batch_size, steps
-        Samples per step as configured, and steps of the training.
+        Configured number of samples per step, and number of training steps.
     """
 
     features: int
@@ -50,18 +50,18 @@ class Given:
 
 
 class Terms(NamedTuple):
-    """The terms of an objective, (members,) each; what a model does not have is 0.
+    """Terms of an objective, (members,) each; 0 for terms that a model does not have.
 
     Attributes
     ----------
     reconstruction
-        Of the data, a mean over the batch.
+        Reconstruction error, averaged over the batch.
     divergence
-        Of the posterior from its prior, with its weight; a mean over the batch.
+        Weighted divergence of the posterior from its prior, averaged over the batch.
     sigma
-        Of the standard deviations of Gaussian features.
+        Terms in the standard deviations of Gaussian features.
     prior
-        Of the parameters.
+        Prior of the parameters.
     """
 
     reconstruction: Tensor
@@ -71,7 +71,7 @@ class Terms(NamedTuple):
 
     @property
     def total(self) -> Tensor:
-        """(members,) the objective, which is minimised."""
+        """Objective (members,), to be minimised."""
         return self.reconstruction + self.divergence + self.sigma + self.prior
 
 
@@ -79,22 +79,22 @@ class LatentModel(nn.Module):
     """A model of a data matrix by latents, for a stack. Inputs are (members, batch, features), as in the data."""
 
     def prepare(self, train: Tensor, column_sd: Tensor) -> None:
-        """Take what comes from the data before training: (members, samples, features) and (members, features)."""
+        """Initialise from the data before training: (members, samples, features) and (members, features)."""
 
     def terms(self, inputs: Tensor, noise: Noise, step: int, features: Tensor | None = None) -> Terms:
-        """Return the terms of the objective at a step; `features` are those whose reconstruction counts."""
+        """Return the terms of the objective at a step; `features` selects the features to reconstruct."""
         raise NotImplementedError
 
     def encode(self, inputs: Tensor) -> Tensor:
-        """Return (members, batch, latents) the codes of the inputs: means of their posteriors."""
+        """Return the codes (members, batch, latents) of the inputs: means of their posteriors."""
         raise NotImplementedError
 
     def reconstruct(self, inputs: Tensor, noise: Noise) -> Tensor:
-        """Return (members, batch, features) what a sampled z says of the inputs: means, or probabilities."""
+        """Return the reconstruction (members, batch, features) from a sampled z: means, or probabilities."""
         raise NotImplementedError
 
     def loadings(self) -> dict[str, Tensor]:
-        """Return what says which features a latent is about: `selector` (members, features, latents) and others."""
+        """Return the weights between features and latents: `selector` (members, features, latents) and others."""
         return {}
 
     def trained(self) -> list[nn.Parameter]:
@@ -102,20 +102,20 @@ class LatentModel(nn.Module):
         return list(self.parameters())
 
     def after_step(self) -> None:
-        """Update what has its own rule, after a step of Adam's."""
+        """Update parameters that have their own rule, after a step of Adam."""
 
 
 class VAE(LatentModel):
-    """A VAE with standard normal latents; a beta-VAE with a weight other than 1 of its divergence.
+    """A VAE with standard normal latents; a beta-VAE if its divergence has a weight other than 1.
 
     Parameters
     ----------
     method
         Sizes and weights.
     given
-        Of data and training.
+        Properties of data and training.
     generators
-        One per member, from which its initial values are drawn.
+        One per member, for its initial values.
     """
 
     sigma_scale: Tensor
@@ -132,7 +132,7 @@ class VAE(LatentModel):
 
     @torch.no_grad()
     def prepare(self, train: Tensor, column_sd: Tensor) -> None:
-        """Begin the standard deviations at those of the data, and take the scale of their prior from them."""
+        """Initialise the standard deviations, and the scale of their prior, from those of the data."""
         if self.log_sigma is not None:
             self.log_sigma.copy_(initial_log_sigma(column_sd))
             self.sigma_scale.copy_(sigma_scale(column_sd))
@@ -140,23 +140,23 @@ class VAE(LatentModel):
     def posterior(self, inputs: Tensor) -> Posterior:
         """Encode inputs."""
         if self.given.row_normalised:
-            inputs = inputs / inputs.sum(dim=-1, keepdim=True).clamp(min=1)  # an empty row stays empty
+            inputs = inputs / inputs.sum(dim=-1, keepdim=True).clamp(min=1)  # empty rows stay empty
         return self.encoder(inputs)
 
     def sample(self, posterior: Posterior, noise: Noise, step: int) -> Tensor:
-        """Return (members, batch, latents) z drawn from the posterior."""
+        """Return samples z (members, batch, latents) from the posterior."""
         return posterior.mean + noise.normal * (0.5 * posterior.log_variance).exp()
 
     def decode(self, latents: Tensor, features: Tensor | None = None) -> Tensor:
-        """Return (members, batch, features) means, or logits of a row's features."""
+        """Return means (members, batch, features), or logits of a row's features."""
         return self.decoder(latents)
 
     def divergence(self, posterior: Posterior, inputs: Tensor) -> Tensor:
-        """Return (members,) the divergence of posteriors from the prior, a mean over the batch."""
+        """Return the divergence (members,) of posteriors from the prior, averaged over the batch."""
         return self.method.beta * standard_divergence(posterior.mean, posterior.log_variance, self.method.kl_reduction)
 
     def prior(self, step: int) -> Tensor:
-        """Return (members,) the share of a batch in the parameters' prior."""
+        """Return the part (members,) of the parameters' prior for one batch."""
         return torch.zeros_like(self.sigma_scale)
 
     def terms(self, inputs: Tensor, noise: Noise, step: int, features: Tensor | None = None) -> Terms:
@@ -187,9 +187,9 @@ class SparseVAE(VAE):
     Attributes
     ----------
     slab_probability
-        (members, features, latents) p*, begins at 1/2.
+        Probabilities p* (members, features, latents), initially 1/2.
     slab_share
-        (members, latents) eta, begins uniform in [0, 1).
+        Fractions eta (members, latents), initially uniform in [0, 1).
     """
 
     slab_probability: Tensor
@@ -203,11 +203,11 @@ class SparseVAE(VAE):
         self.register_buffer("slab_probability", torch.full_like(self.decoder.selector, 0.5).detach())
 
     def decode(self, latents: Tensor, features: Tensor | None = None) -> Tensor:
-        """Return the outputs of all features, or of those named."""
+        """Return the outputs of all features, or of the given ones."""
         return self.decoder(latents, features)
 
     def prior(self, step: int) -> Tensor:
-        """Return the penalty of the selectors; nothing before the end of the warm-up."""
+        """Return the penalty on the selectors; 0 before the end of the warm-up."""
         prior = self.method.prior
         if step < prior.warm_up * self.given.steps:
             return super().prior(step)
@@ -216,7 +216,7 @@ class SparseVAE(VAE):
 
     @torch.no_grad()
     def after_step(self) -> None:
-        """Make the E and the M step."""
+        """Perform the E and the M step."""
         prior, normalised = self.method.prior, self.method.prior.laplace_normaliser == "paper"
         share = (self.slab_share, prior.lambda0, prior.lambda1, normalised)
         self.slab_probability.copy_(slab_probability(self.decoder.selector, *share))

@@ -1,4 +1,4 @@
-"""Encoder and dense decoder that the models share, and the random numbers of a step."""
+"""Common encoder and dense decoder of the models, and the random numbers of a step."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sparseid.streams import Streams
 
 
 class Posterior(NamedTuple):
-    """What an encoder says of each sample's latents; all (members, batch, latents).
+    """Posterior of each sample's latents; all (members, batch, latents).
 
     Attributes
     ----------
     mean, log_variance
-        Of the Gaussian.
+        Mean and log variance of the Gaussian.
     log_gamma
-        At most 0: logarithm of the probability that a latent is not zero; None but for VSC.
+        Logarithm (at most 0) of the probability that a latent is not zero; only for VSC, otherwise None.
     """
 
     mean: Tensor
@@ -37,7 +37,7 @@ class Encoder(nn.Module):
     features, hidden, latents
         Sizes of an input, of the two layers and of z.
     generators
-        One per member, from which its initial values are drawn.
+        One per member, for its initial values.
     with_gamma
         Whether there is a head for gamma.
     """
@@ -62,7 +62,7 @@ class Encoder(nn.Module):
 
 
 class DenseDecoder(nn.Sequential):
-    """The decoder of VAE and VSC: as `MaskedDecoder`, but every feature sees all latents.
+    """Decoder of VAE and VSC: like `MaskedDecoder`, but every feature depends on all latents.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Noise(NamedTuple):
     normal
         Standard normal.
     uniform
-        In [0, 1); only VSC uses them.
+        Uniform in [0, 1); used only by VSC.
     """
 
     normal: Tensor
@@ -108,7 +108,7 @@ class RestartNoise:
     Parameters
     ----------
     seeds, restarts
-        The members are all restarts of the first seed, then those of the next.
+        Seeds, and restarts of each; the members are all restarts of the first seed, then those of the next.
     batch, latents
         Samples and latents of a member in a full batch.
     """

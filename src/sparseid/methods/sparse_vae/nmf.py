@@ -1,4 +1,4 @@
-"""Non-negative matrix factorisation by scikit-learn, evaluated like the other models."""
+"""Non-negative matrix factorisation by scikit-learn, with the interface of the other models."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 class Factorisation(LatentModel):
-    """NMF with scikit-learn's defaults; fitted when the data are there, nothing is left to train.
+    """NMF with scikit-learn's defaults; fitted when the data are available, without training.
 
     Parameters
     ----------
     method
-        Its number of latents.
+        Settings with the number of latents.
     given
-        Of the data.
+        Properties of the data.
     generators
-        One per member: how many there are.
+        One per member; only their number is used.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Factorisation(LatentModel):
         super().__init__()
         self.latents = method.latents
         self.register_buffer("components", torch.zeros(len(generators), method.latents, given.features))
-        self.counted = nn.Parameter(torch.zeros(len(generators)))  # a trainer counts the steps of an optimiser
+        self.counted = nn.Parameter(torch.zeros(len(generators)))  # the trainer counts the steps of an optimiser
 
     def prepare(self, train: Tensor, column_sd: Tensor) -> None:
         """Factorise the training samples.
@@ -50,10 +50,10 @@ class Factorisation(LatentModel):
         Raises
         ------
         InputError
-            If they are not all at least 0.
+            If a sample is negative.
         """
         if (train < 0).any():
-            text = "NMF needs data that are nowhere negative: pick another method.model for these"
+            text = "NMF needs non-negative data: choose another method.model for these"
             raise InputError(text, ("method.model",))
         for components, samples in zip(self.components, train, strict=True):
             fitted = NMF(n_components=self.latents, random_state=0).fit(samples.cpu().numpy())

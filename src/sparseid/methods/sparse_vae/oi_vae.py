@@ -1,4 +1,4 @@
-"""OI-VAE (Ainsworth et al. 2018) with a group per feature: which latents a group sees is decided by a group lasso."""
+"""OI-VAE (Ainsworth et al. 2018) with a group per feature: a group lasso selects the latents of each group."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ if TYPE_CHECKING:
     from sparseid.methods.sparse_vae.settings import SparseVAESettings
 
 NARROW_STEPS = 1000
-"""Steps at the beginning in which posteriors are narrow, at most a tenth of the training."""
+"""Number of first steps with narrow posteriors, at most a tenth of the training."""
 NARROW = 0.1
-"""Factor of their standard deviations in these."""
+"""Factor of the standard deviations in these steps."""
 LEAST_SD = 1e-3
 """Added to standard deviations."""
 FIRST_SD = 0.01
-"""Where the features' standard deviations begin."""
+"""Initial standard deviation of the features."""
 LEAST_RANGE = 0.1
-"""Features are divided by their range, at least by this."""
+"""Minimum range by which features are divided."""
 
 
 class OIVAE(LatentModel):
-    """OI-VAE on features scaled to [0, 1], as its authors scale them; means are returned in the data's units.
+    """OI-VAE on features scaled to [0, 1], as by its authors; means are returned in the data's units.
 
-    Group j maps z to v_j . tanh(z W_j) + c_j. v and c have a standard normal prior, the rows of W_j, one per latent, a
-    group lasso whose proximal step follows each plain gradient step.
+    Group j maps z to v_j . tanh(z W_j) + c_j. v and c have a standard normal prior; the rows of W_j, one per latent,
+    have a group lasso, whose proximal step follows each plain gradient step.
 
     Parameters
     ----------
     method
         Sizes and weights.
     given
-        Of data and training.
+        Properties of data and training.
     generators
         One per member.
 
     Attributes
     ----------
     selector
-        (members, latents, features, units) W.
+        Selectors W, (members, latents, features, units).
     """
 
     low: Tensor
@@ -70,7 +70,7 @@ class OIVAE(LatentModel):
 
     @torch.no_grad()
     def prepare(self, train: Tensor, column_sd: Tensor) -> None:
-        """Take the range of each feature."""
+        """Compute the range of each feature."""
         self.low.copy_(train.amin(dim=1, keepdim=True))
         self.width.copy_((train.amax(dim=1, keepdim=True) - self.low).clamp(min=LEAST_RANGE))
 
@@ -82,7 +82,7 @@ class OIVAE(LatentModel):
         return Posterior(self.mean(scaled), 2 * sd.log())
 
     def decode(self, latents: Tensor) -> Tensor:
-        """Return (members, batch, features) means of the scaled features."""
+        """Return the means (members, batch, features) of the scaled features."""
         members, batch, _ = latents.shape
         hidden = torch.bmm(latents, self.selector.flatten(2)).tanh().view(members, batch, self.given.features, -1)
         return torch.einsum("mbfu,mfu->mbf", hidden, self.heads[..., :-1]) + self.heads[:, None, :, -1]
@@ -109,19 +109,19 @@ class OIVAE(LatentModel):
         return self.low + self.width * self.decode(latents)
 
     def trained(self) -> list[nn.Parameter]:
-        """Return all parameters but the selectors."""
+        """Return all parameters except the selectors."""
         return [parameter for parameter in self.parameters() if parameter is not self.selector]
 
     @torch.no_grad()
     def after_step(self) -> None:
-        """Make the selectors' gradient step and the proximal step of the group lasso: exact zeros."""
+        """Perform the selectors' gradient step and the proximal step of the group lasso, which gives exact zeros."""
         assert self.selector.grad is not None
         settings = self.method.oi_vae
         moved = self.selector - settings.selector_lr * self.selector.grad
         norms = moved.norm(dim=-1, keepdim=True)
         kept = 1 - settings.selector_lr * settings.penalty_weight / norms.clamp(min=torch.finfo(norms.dtype).tiny)
         self.selector.copy_(moved * kept.clamp(min=0))
-        self.selector.grad = None  # Adam, which does not know them, does not clear their gradient
+        self.selector.grad = None  # not in Adam, which therefore does not clear their gradient
 
     def loadings(self) -> dict[str, Tensor]:
         """Return the norms of the selectors of each latent and feature."""

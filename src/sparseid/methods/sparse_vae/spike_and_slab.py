@@ -1,7 +1,7 @@
-"""The spike-and-slab lasso prior of the selector matrix (Rockova and George 2018), each column with its own share.
+"""The spike-and-slab lasso prior of the selector matrix (Rockova and George 2018), each column with its own fraction.
 
-A selector w_jk comes with probability eta_k from the slab, a Laplace distribution of rate lambda_1, and else from the
-spike of rate lambda_0, much narrower; eta_k is Beta(a, b).
+A selector w_jk comes with probability eta_k from the slab, a Laplace distribution of rate lambda_1, and otherwise from
+the much narrower spike of rate lambda_0; eta_k is Beta(a, b).
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ import math
 from torch import Tensor
 
 LEAST = 1e-10
-"""Takes the place of a share that would be negative (authors' code)."""
+"""Replaces a fraction that would be negative (authors' code)."""
 
 
 def slab_probability(
     selector: Tensor, share: Tensor, spike_rate: float, slab_rate: float, normalised: bool = False
 ) -> Tensor:
-    """Return (members, features, latents) p*: the probability that a selector is the slab's, given its value (E step).
+    """Return p* (members, features, latents): the probability that a selector is from the slab, given W (E step).
 
     Parameters
     ----------
     selector
-        (members, features, latents) W.
+        Selectors W, (members, features, latents).
     share
-        (members, latents) eta.
+        Fractions eta, (members, latents).
     spike_rate, slab_rate
-        lambda_0 and lambda_1.
+        Rates lambda_0 and lambda_1.
     normalised
-        Whether the two densities are normalised, as the paper writes them. The authors' code leaves their factors
-        lambda_0 and lambda_1 out, which favours the slab.
+        Whether the two densities are normalised, as in the paper. The authors' code omits their factors lambda_0 and
+        lambda_1, which favours the slab.
 
     Examples
     --------
@@ -43,16 +43,16 @@ def slab_probability(
 
 
 def slab_share(probability: Tensor, a: float, b: float) -> Tensor:
-    """Return (members, latents) eta: the most probable share of the slab in each column (M step).
+    """Return eta (members, latents): the most probable fraction of the slab in each column (M step).
 
     (sum_j p*_jk + a - 1) / (a + b + features - 2)
 
     Parameters
     ----------
     probability
-        (members, features, latents) p*.
+        Probabilities p*, (members, features, latents).
     a, b
-        Of the Beta prior.
+        Parameters of the Beta prior.
     """
     features = probability.shape[1]
     return ((probability.sum(dim=1) + a - 1) / (a + b + features - 2)).clamp(min=LEAST)
@@ -61,6 +61,6 @@ def slab_share(probability: Tensor, a: float, b: float) -> Tensor:
 def selector_penalty(
     selector: Tensor, probability: Tensor, spike_rate: float, slab_rate: float, batch_size: int
 ) -> Tensor:
-    """Return (members,) sum_jk (lambda_1 p*_jk + lambda_0 (1 - p*_jk)) |w_jk| / B, B the configured batch size."""
+    """Return sum_jk (lambda_1 p*_jk + lambda_0 (1 - p*_jk)) |w_jk| / B (members,), B the configured batch size."""
     rates = spike_rate + (slab_rate - spike_rate) * probability
     return (rates * selector.abs()).sum(dim=(1, 2)) / batch_size

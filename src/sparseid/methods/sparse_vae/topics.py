@@ -1,4 +1,4 @@
-"""What selectors say about named features: topics (Table 3), and which known sets of genes factors are about."""
+"""Interpretation of selectors on named features: topics (Table 3), and enriched gene sets of factors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from sparseid.streams import Streams
 USED = 0.01
 """Absolute selector below which a feature does not use a latent (authors' code)."""
 LIKELY = 0.5
-"""Probability of the slab from which on a selector counts (authors' code)."""
+"""Probability of the slab from which a selector counts (authors' code)."""
 SEPARATOR = "; "
-"""Between the names of a topic's features."""
+"""Separator of the names of a topic's features."""
 
 Values = NDArray[np.floating]
 
@@ -32,8 +32,8 @@ def topic_measurements(
 ) -> Iterator[Measurement]:
     """Yield the coherence of every latent's top features, and that of as many random ones.
 
-    Latents that no feature uses are left out. Topics are numbered from the largest sum of absolute selectors on;
-    ``npmi`` has the keys ``topic``, ``top_features`` (their names) and ``shared`` (kinds that all of them are of, if
+    Latents that no feature uses are skipped. Topics are numbered by descending sum of absolute selectors;
+    ``npmi`` has the keys ``topic``, ``top_features`` (their names) and ``shared`` (kinds common to all of them, if
     any), ``npmi_random`` the key ``topic``.
 
     Parameters
@@ -41,15 +41,15 @@ def topic_measurements(
     selector
         (features, latents)
     occurs
-        (samples, features) which features occur in which training samples.
+        (samples, features) bool: occurrence of features in training samples.
     names
-        Of the features.
+        Names of the features.
     size
-        Features of a topic.
+        Number of features of a topic.
     seed
-        Of the member; draws the random features.
+        Seed of the member, for the random features.
     kinds
-        Of each feature, ``Action|Sci-Fi``.
+        Kinds of each feature, ``Action|Sci-Fi``.
     """
     weight = np.abs(selector)
     order = np.argsort(-weight.sum(axis=0), kind="stable")
@@ -72,9 +72,9 @@ def topic_measurements(
 def enrichment_measurement(
     selector: Values, probability: Values, names: Sequence[str], gene_sets: Mapping[str, frozenset[str]], seed: int
 ) -> Measurement:
-    """Return how many sets of genes are enriched among the genes of some factor, ``n_processes``.
+    """Return the number of gene sets enriched among the genes of some factor, ``n_processes``.
 
-    A factor's genes are those whose selector is at least 0.01 in size and comes from the slab with a probability of at
+    A factor's genes are those whose absolute selector is at least 0.01 and comes from the slab with a probability of at
     least 0.5; the background are all genes of the matrix. Names are compared without regard to case.
 
     Parameters
@@ -82,11 +82,11 @@ def enrichment_measurement(
     selector, probability
         (features, latents)
     names
-        Of the features.
+        Names of the features.
     gene_sets
         Name -> genes in upper case.
     seed
-        Of the member.
+        Seed of the member.
     """
     genes = np.array([name.upper() for name in names])
     chosen = (np.abs(selector) >= USED) & (probability >= LIKELY)

@@ -1,4 +1,4 @@
-"""Variational sparse coding (Tonolini et al. 2020): each latent is zero with a probability that the encoder decides."""
+"""Variational sparse coding (Tonolini et al. 2020): each latent is zero with a probability given by the encoder."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from sparseid.methods.sparse_vae.settings import SparseVAESettings
 
 PSEUDO_INPUTS = 10
-"""Components of the prior (authors' code)."""
+"""Number of components of the prior (authors' code)."""
 ALPHA = 0.01
 """Prior probability that a latent is not zero."""
 SLOPE = {"authors": 10.0, "original": 100.0}
-"""Of the sigmoid that stands for "is not zero" in a sample."""
+"""Slope of the sigmoid that approximates "is not zero" in a sample."""
 SHARPNESS = 10.0
-"""Of the sigmoid that makes the pseudo-inputs' gamma nearly 0 or 1; original only."""
+"""Slope of the sigmoid that makes the pseudo-inputs' gamma nearly 0 or 1; original only."""
 RAMP = 0.45, 0.5
-"""Shares of training between which the encoder's means and variances come into force; original only."""
+"""Fractions of training between which the encoder's means and variances are blended in; original only."""
 
 
 class VSC(VAE):
-    """VSC with a prior that is a mixture of the posteriors of pseudo-inputs, of which a selector chooses.
+    """VSC with a mixture prior of the posteriors of pseudo-inputs, chosen by a selector network.
 
-    Two variants: `authors`, the one of the Sparse VAE's authors, and `original`, that of Tonolini et al.'s code.
+    Two variants: `authors`, that of the Sparse VAE's authors, and `original`, that of Tonolini et al.'s code.
     """
 
     def __init__(self, method: SparseVAESettings, given: Given, generators: Sequence[torch.Generator]) -> None:
@@ -40,13 +40,13 @@ class VSC(VAE):
         self.pseudo_selector = StackedLinear(given.features, PSEUDO_INPUTS, generators)
 
     def trained(self) -> list[nn.Parameter]:
-        """Return all parameters but those that stay as they were drawn."""
+        """Return all parameters except those that stay at their initial values."""
         fixed = [] if self.method.vsc.train_pseudo_inputs else [self.pseudo_inputs, self.pseudo_selector]
         names = {id(parameter) for module in fixed for parameter in module.parameters()}
         return [parameter for parameter in self.parameters() if id(parameter) not in names]
 
     def sample(self, posterior: Posterior, noise: Noise, step: int) -> Tensor:
-        """Return z: a Gaussian sample times a smooth step, which is near 1 with probability gamma and else near 0."""
+        """Return z: a Gaussian sample times a smooth step, near 1 with probability gamma and otherwise near 0."""
         mean, log_variance = posterior.mean, posterior.log_variance
         if self.method.vsc.variant == "original":
             first, last = (share * self.given.steps for share in RAMP)
@@ -58,7 +58,7 @@ class VSC(VAE):
         return (mean + noise.normal * (0.5 * log_variance).exp()) * gate
 
     def divergence(self, posterior: Posterior, inputs: Tensor) -> Tensor:
-        """Return (members,) the divergence from the mixture, and of the mixture's gamma from alpha."""
+        """Return the divergence (members,) from the mixture, and of the mixture's gamma from alpha."""
         pseudo = self.pseudo_inputs.weight
         components = self.encoder(pseudo if self.given.gaussian else pseudo.softmax(dim=-1))
         scores = self.pseudo_selector(inputs)
@@ -68,21 +68,21 @@ class VSC(VAE):
 
 
 def authors_divergence(posterior: Posterior, components: Posterior, scores: Tensor, features: int) -> Tensor:
-    """Return (members,) the divergence as the Sparse VAE's authors compute it.
+    """Return the divergence (members,) as computed by the Sparse VAE's authors.
 
-    Standard deviations stand where variances belong, gamma weighs the logarithm alone, 1e-6 is added in the exponent,
+    It has standard deviations in place of variances, gamma weighs only the logarithm, 1e-6 is added in the exponent,
     and the last part counts once per feature.
 
     Parameters
     ----------
     posterior
-        Of the batch, (members, batch, latents) each.
+        Posterior of the batch, (members, batch, latents) each.
     components
-        Of the pseudo-inputs, (members, pseudo-inputs, latents) each.
+        Posteriors of the pseudo-inputs, (members, pseudo-inputs, latents) each.
     scores
-        (members, batch, pseudo-inputs): the selector before its softmax.
+        Logits of the selector, (members, batch, pseudo-inputs).
     features
-        Columns of the data.
+        Number of columns of the data.
     """
     mean, half, log_gamma = _parts(posterior, 2)
     mean_p, half_p, log_gamma_p = _parts(components, 1)
@@ -97,7 +97,7 @@ def authors_divergence(posterior: Posterior, components: Posterior, scores: Tens
 
 
 def original_divergence(posterior: Posterior, components: Posterior, scores: Tensor) -> Tensor:
-    """Return (members,) the divergence of Tonolini et al.'s code; arguments as in :func:`authors_divergence`.
+    """Return the divergence (members,) of Tonolini et al.'s code; arguments are those of :func:`authors_divergence`.
 
     The weights of the pseudo-inputs are sigmoids divided by their sum, gamma weighs the whole Gaussian divergence, the
     pseudo-inputs' gamma is sharpened, and the last part counts once per latent.

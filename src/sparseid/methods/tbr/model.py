@@ -1,4 +1,4 @@
-"""The model of TBR for a stack: an encoder, root weights, and a change of the weights along every arc of the tree."""
+"""Model of TBR for a stack: an encoder, root weights, and a change of the weights along every arc of the tree."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from sparseid.stacking.batches import take
 from sparseid.stacking.layers import StackedBatchNorm, StackedLinear, stacked_mlp
 
 BATCH_NORM_MOMENTUM = 0.01
-"""The moving statistics average some hundred batches: with fewer their noise would be seen in the test error."""
+"""Weight of a batch in the moving statistics, about a hundred batches: with fewer, noise affects the test error."""
 
 
 class TreeModel(nn.Module):
-    """Predicts y = w_e . z, z the encoded input and w_e = w_0 + the deltas on the path from the root to e (Eqs. 1, 2).
+    """Linear predictor y = w_e . z of the encoded input z, w_e = w_0 + the deltas from the root to e (Eqs. 1, 2).
 
     Parameters
     ----------
     sizes
-        Features of the input, of the hidden layers, and the number of latents.
+        Numbers of features of the input and the hidden layers, and of latents.
     incidence
-        (environments, arcs) 1 where the arc lies on the path from the root to the environment.
+        (environments, arcs): 1 for arcs on the path from the root to the environment.
     generators
-        One per member, from which its initial values are drawn.
+        One per member, for its initial values.
     slope
-        Of the leaky ReLU for negative inputs.
+        Slope of the leaky ReLU for negative inputs.
     root_weights_std
         Standard deviation of the initial root weights.
     batch_norm
         Whether latents are normalised over the batch.
     with_deltas
-        False: one weight vector for all environments (the baseline).
+        Whether weights change along arcs; False: one weight vector for all environments (the baseline).
 
     Attributes
     ----------
     root_weights
-        (members, latents) w_0; not penalised.
+        Weights w_0 of the root, (members, latents); not penalised.
     deltas
-        (members, arcs, latents) begin at zero; None without deltas.
+        Changes (members, arcs, latents), initially zero; None without deltas.
     """
 
     incidence: Tensor
@@ -71,12 +71,12 @@ class TreeModel(nn.Module):
 
     @torch.no_grad()
     def rotate(self, basis: Tensor) -> None:
-        """Replace the latents z by B z, and the weights so that predictions stay; not with batch norm.
+        """Replace the latents z by B z, and the weights so that predictions do not change; not with batch norm.
 
         Parameters
         ----------
         basis
-            (members, latents, latents) B, invertible.
+            Invertible matrix B, (members, latents, latents).
         """
         last = self.encoder[-1]
         assert isinstance(last, StackedLinear)
@@ -89,7 +89,7 @@ class TreeModel(nn.Module):
             self.deltas.copy_(self.deltas @ inverse)
 
     def weights(self) -> Tensor:
-        """Return (members, environments, latents) the weights w_e of all environments."""
+        """Return the weights w_e (members, environments, latents) of all environments."""
         if self.deltas is None:
             return self.root_weights[:, None].expand(-1, len(self.incidence), -1)
         members, arcs, latents = self.deltas.shape

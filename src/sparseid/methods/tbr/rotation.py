@@ -1,7 +1,7 @@
-"""The two-stage estimator: with latents known up to a linear map, find the map that makes the deltas sparsest.
+"""Two-stage estimator: for latents known up to a linear map, the map with the sparsest deltas.
 
-Without the penalty every environment has weights of its own, and the learned latents are a linear map of the true ones
-(Proposition 3.4). The second stage minimises the paper's L1 norm over what is left: a k x k matrix.
+Without the penalty every environment has its own weights, and the learned latents are a linear map of the true ones
+(Proposition 3.4). The second stage minimises the paper's L1 norm over the remaining k x k matrix.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from sparseid.data.trees import Tree
 from sparseid.stacking.members import generators
 
 RESTARTS, STEPS, LEARNING_RATE = 8, 600, 0.05
-"""Random rotations to start from; steps of Adam from each, the learning rate falling to zero as a cosine."""
+"""Number of random initial rotations, steps of Adam from each, and learning rate (cosine decay to zero)."""
 RIDGE = 1e-6
-"""Relative to the mean second moment of the latents: keeps the least squares of constant latents solvable."""
+"""Ridge relative to the mean second moment of the latents: keeps least squares solvable for constant latents."""
 
 
 def second_moments(latents: Tensor, labels: Tensor, environments: Tensor, count: int) -> Tensor:
-    """Return (members, count, k + 2, k + 2) sums over samples of the outer product of (z, y, 1), per environment.
+    """Return sums (members, count, k + 2, k + 2) over samples of the outer product of (z, y, 1), per environment.
 
     The moments of several parts of the samples add up to those of all.
 
@@ -43,7 +43,7 @@ def second_moments(latents: Tensor, labels: Tensor, environments: Tensor, count:
 
 
 def environment_weights(moments: Tensor) -> Tensor:
-    """Return (members, environments, k) the least-squares weights of the labels on the latents, per environment."""
+    """Return the least-squares weights (members, environments, k) of the labels on the latents, per environment."""
     k = moments.shape[-1] - 2
     squares, cross = moments[..., :k, :k], moments[..., :k, k]
     size = squares.diagonal(dim1=-2, dim2=-1).mean(dim=-1)[..., None, None]
@@ -52,7 +52,7 @@ def environment_weights(moments: Tensor) -> Tensor:
 
 
 def pooled_covariance(moments: Tensor) -> Tensor:
-    """Return (members, k, k) the covariance of the latents over all environments."""
+    """Return the covariance (members, k, k) of the latents over all environments."""
     k = moments.shape[-1] - 2
     sums = moments.sum(dim=1)
     n, mean = sums[:, -1:, -1:], sums[:, :k, -1:] / sums[:, -1:, -1:]
@@ -60,10 +60,10 @@ def pooled_covariance(moments: Tensor) -> Tensor:
 
 
 def contrasts(tree: Tree) -> Tensor:
-    """Return (rows, environments) the differences of weights that are sums of few arc deltas.
+    """Return the contrasts (rows, environments): differences of weights that are sums of few arc deltas.
 
-    Of two observed environments with an arc between them: child less parent, the delta of the arc. Where no arc has
-    both its ends observed (leaves only): differences of sibling environments, the sum of two deltas.
+    For two observed environments with an arc between them: child minus parent, the delta of the arc. If no arc has both
+    ends observed (leaves only): differences of sibling environments, the sum of two deltas.
     """
     pairs = tree.observed_arcs
     if not len(pairs):
@@ -79,24 +79,24 @@ def contrasts(tree: Tree) -> Tensor:
 
 
 def sparsest_basis(differences: Tensor, covariance: Tensor, seeds: Sequence[int], restarts: int = RESTARTS) -> Tensor:
-    """Return (members, k, k) B with latents B z of variance 1 that minimises sum |D B^-1|.
+    """Return the matrix B (members, k, k) that minimises sum |D B^-1| with latents B z of variance 1.
 
     Parameters
     ----------
     differences
-        (members, rows, k) D: differences of weights on latents z.
+        Differences D of weights on latents z, (members, rows, k).
     covariance
-        (members, k, k) of z.
+        Covariance of z, (members, k, k).
     seeds
-        One per member, of its restarts.
+        One per member, for its restarts.
     restarts
-        Random rotations of whitened latents to start from; the best end counts.
+        Number of initial random rotations of whitened latents; the best result is returned.
 
     Notes
     -----
-    The identity for a member whose numbers are not finite.
+    B is the identity for a member whose numbers are not finite.
     """
-    with torch.inference_mode(False), torch.enable_grad():  # tests are made in inference mode, this takes gradients
+    with torch.inference_mode(False), torch.enable_grad():  # tests run in inference mode; this needs gradients
         return _sparsest_basis(differences.double().clone(), covariance.double().clone(), seeds, restarts)
 
 
@@ -128,7 +128,7 @@ def _sparsest_basis(differences: Tensor, covariance: Tensor, seeds: Sequence[int
 
 
 def _whitening_rotations(covariance: Tensor, seeds: Sequence[int], restarts: int) -> Tensor:
-    """Return (members, restarts, k, k) random rotations of the whitened latents; covariance (members, 1, k, k)."""
+    """Return random rotations (members, restarts, k, k) of the whitened latents; covariance (members, 1, k, k)."""
     k = covariance.shape[-1]
     drawn = [torch.randn(restarts, k, k, generator=g, dtype=torch.float64) for g in generators(seeds, "rotation")]
     rotation = torch.linalg.qr(torch.stack(drawn).to(covariance.device))[0]

@@ -1,4 +1,4 @@
-"""Any torch encoder as the attribution methods see it: in evaluation mode, with checked inputs and outputs."""
+"""Torch encoders wrapped for attribution: evaluation mode, checked inputs and outputs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Encoder = Callable[[Tensor], Tensor]
 
 @contextmanager
 def evaluation(encoder: Encoder) -> Iterator[None]:
-    """Put a module into evaluation mode, gradients on, even where inference mode is; leave every flag as it was.
+    """Put a module into evaluation mode with gradients enabled, even within inference mode; restore every flag on exit.
 
-    Dropout and batch norm then map each sample by itself. A function is called as it is.
+    Dropout and batch norm then map each sample by itself. A function is called unchanged.
     """
     modules = list(encoder.modules()) if isinstance(encoder, nn.Module) else []
     flags = [module.training for module in modules]
@@ -40,11 +40,11 @@ def as_inputs(encoder: Encoder, inputs: Tensor | NDArray[np.floating]) -> Tensor
     Raises
     ------
     ValueError
-        If the shape is neither (samples, D) nor (members, samples, D), or has a zero in it.
+        If the shape is neither (samples, D) nor (members, samples, D), or an axis is empty.
     InputError
         If a value is not finite, or the encoder computes in half precision.
     """
-    # a copy: the caller's values stay as they are, and those made in inference mode can be differentiated
+    # a copy: the caller's values do not change, and values created in inference mode can be differentiated
     values = inputs.detach().clone() if isinstance(inputs, Tensor) else torch.tensor(np.asarray(inputs))
     if values.dim() not in (2, 3) or not values.numel():
         text = "inputs must be (samples, features), or (members, samples, features) for a stack"
@@ -60,7 +60,7 @@ def as_inputs(encoder: Encoder, inputs: Tensor | NDArray[np.floating]) -> Tensor
     broken = int((~torch.isfinite(values).all(dim=-1)).sum())
     if broken:
         samples = values.shape[:-1].numel()
-        raise InputError(f"{broken} of {samples} samples hold NaN or infinite values; leave them out or fill them in")
+        raise InputError(f"{broken} of {samples} samples hold NaN or infinite values; drop or impute them")
     return values
 
 
@@ -70,27 +70,27 @@ def outputs_of(encoder: Encoder, inputs: Tensor) -> Tensor:
     Raises
     ------
     ValueError
-        If they have another shape.
+        If the shape differs.
     """
     outputs = encoder(inputs)
     if outputs.dim() != inputs.dim() or outputs.shape[:-1] != inputs.shape[:-1]:
         shapes = f"{tuple(inputs.shape)} to {tuple(outputs.shape)}"
-        raise ValueError(f"the encoder must keep all axes but the last, which are its outputs; it maps {shapes}")
+        raise ValueError(f"the encoder must keep all axes but the last, which holds its outputs; it maps {shapes}")
     return outputs
 
 
 def input_gradient(total: Tensor, inputs: Tensor, keep_graph: bool = False) -> Tensor:
-    """Return d total / d inputs, of the inputs' shape.
+    """Return d total / d inputs, in the shape of the inputs.
 
     Raises
     ------
     InputError
-        If no gradient gets from the outputs back to the inputs.
+        If no gradient flows from the outputs back to the inputs.
     """
     gradient = None
     if total.requires_grad:
         (gradient,) = torch.autograd.grad(total, inputs, retain_graph=keep_graph, allow_unused=True)
     if gradient is None:
-        text = "No gradient gets back to the encoder's inputs: look for detach() or no_grad() in it"
+        text = "No gradient flows back to the encoder's inputs: look for detach() or no_grad() in it"
         raise InputError(f"{text}, or use method='feature_ablation', which needs none")
     return gradient

@@ -1,8 +1,8 @@
-"""Attribution methods: what each output of an encoder owes to each feature of each sample.
+"""Attribution methods: contribution of each feature of each sample to each output of an encoder.
 
 The definitions are those of captum, which the paper used: see its NeuronGradient, NeuronIntegratedGradients,
 NeuronFeatureAblation and NeuronGradientShap. All functions take one chunk of samples, (..., samples, D), and return
-attributions (..., samples, outputs, D); the leading axis, if there is one, is that of the members of a stack.
+attributions (..., samples, outputs, D); the leading axis, if any, is that of the members of a stack.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ def jacobian_by_backward(encoder: Encoder, inputs: Tensor) -> Tensor:
     Raises
     ------
     InputError
-        If no gradient gets back to the inputs.
+        If no gradient flows back to the inputs.
     """
     leaf = inputs.detach().clone().requires_grad_()
     outputs = outputs_of(encoder, leaf)
-    # samples (and members) do not depend on each other: the gradient of a sum over them is that of each
+    # samples (and members) are independent: the gradient of their sum holds the gradient of each
     totals = outputs.flatten(end_dim=-2).sum(dim=0).unbind()
     rows = [input_gradient(total, leaf, keep_graph=True) for total in totals]
     return torch.stack(rows, dim=-2)
@@ -69,16 +69,16 @@ def feature_ablation(encoder: Encoder, inputs: Tensor) -> Tensor:
 
 
 class ShapDraws(NamedTuple):
-    """The random numbers of gradient SHAP; leading axes as those of the inputs.
+    """Random numbers of gradient SHAP, with the leading axes of the inputs.
 
     Attributes
     ----------
     baselines
-        (..., rows, D): what a baseline is drawn from.
+        (..., rows, D): candidate baselines.
     rows
-        (..., outputs, samples, draws) int64: the row of `baselines` that each draw starts from.
+        (..., outputs, samples, draws) int64: the row of `baselines` at which each draw starts.
     shares
-        (..., outputs, samples, draws) in [0, 1]: how far each draw lies on the line from its baseline to the sample.
+        (..., outputs, samples, draws) in [0, 1]: position of each draw on the line from its baseline to the sample.
     """
 
     baselines: Tensor
@@ -86,32 +86,32 @@ class ShapDraws(NamedTuple):
     shares: Tensor
 
     def of_samples(self, start: int, end: int) -> ShapDraws:
-        """Return the draws of some samples; the baselines stay."""
+        """Return the draws of some samples, with the same baselines."""
         return ShapDraws(self.baselines, self.rows[..., start:end, :], self.shares[..., start:end, :])
 
 
 def shap_draws(
     inputs: Tensor, outputs: int, baselines: Baselines = "zeros", seeds: int | Sequence[int] = 0, draws: int = DRAWS
 ) -> ShapDraws:
-    """Draw baselines and places on the line for all samples of all members.
+    """Draw baselines and positions on the line for all samples of all members.
 
     Parameters
     ----------
     inputs
-        (..., samples, D), all of them.
+        All inputs (..., samples, D).
     outputs
-        Of the encoder; each has draws of its own, as in captum.
+        Number of outputs of the encoder; each has its own draws, as in captum.
     baselines
         ``zeros``, or ``shuffled``: all entries of a member's inputs permuted over samples and features at once.
     seeds
         One per member, or one for all: a member's draws depend on its seed only.
     draws
-        Per sample and output.
+        Number of draws per sample and output.
 
     Raises
     ------
     ValueError
-        If `baselines` is neither of the two, or there are neither one nor `members` seeds.
+        If `baselines` is unknown, or the number of seeds is neither one nor the number of members.
     """
     if baselines not in ("zeros", "shuffled"):
         raise ValueError(f"baselines must be zeros or shuffled, got {baselines!r}")
@@ -141,12 +141,12 @@ def gradient_shap(encoder: Encoder, inputs: Tensor, draws: ShapDraws) -> Tensor:
     Parameters
     ----------
     draws
-        Those of these samples.
+        Draws of these samples.
 
     Raises
     ------
     InputError
-        If no gradient gets back to the inputs.
+        If no gradient flows back to the inputs.
     """
     *_, outputs, samples, repeats = draws.rows.shape
     total = torch.zeros_like(inputs)[..., None, :, :]

@@ -1,4 +1,4 @@
-"""The inverted Jacobian: the attribution that RegCL reads off an encoder (RegCL, theorem 2)."""
+"""The inverted Jacobian, RegCL's attribution method (RegCL, theorem 2)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ WELL_CONDITIONED = 1e8
 def inverted(jacobian: Tensor) -> Tensor:
     """Return the pseudo-inverse of every Jacobian, transposed back to the Jacobian's shape, in double precision.
 
-    Where the rows are well conditioned it is (J J^T)^-1 J, the transpose of J^T (J J^T)^-1. Rows that are exactly zero
-    (saturated outputs) stay zero and do not change the others. Everywhere else it is taken from the singular values,
-    of which those count as zero that are at most max(outputs, D) times the rounding error of the Jacobian's own
-    precision, relative to the largest one. This includes more outputs than features: the pseudo-inverse exists.
+    For well-conditioned rows it is (J J^T)^-1 J, the transpose of J^T (J J^T)^-1. Rows that are exactly zero (saturated
+    outputs) stay zero and do not change the others. Otherwise it is computed from the singular values; those at most
+    max(outputs, D) times the rounding error of the Jacobian's own precision, relative to the largest, count as zero.
+    This covers more outputs than features: the pseudo-inverse exists.
 
     Parameters
     ----------
@@ -51,15 +51,15 @@ def inverted(jacobian: Tensor) -> Tensor:
 
 
 def rank_deficient(jacobian: Tensor) -> Tensor:
-    """Return (...,) whether rows of a Jacobian (..., outputs, D) are linearly dependent, rows of zeros included.
+    """Return (...,) bool: whether rows of a Jacobian (..., outputs, D) are linearly dependent, rows of zeros included.
 
-    The rank is that to the cut-off of :func:`inverted`; of a double-precision Jacobian, whose singular values are known
-    from J J^T only, to 1e-7 of the largest one. True for more outputs than features and for values that are not finite.
+    The rank uses the cut-off of :func:`inverted`, but at least 1e-7 of the largest singular value, the accuracy to
+    which J J^T determines them. True for more outputs than features and for values that are not finite.
     """
     *_, outputs, features = jacobian.shape
     rows = jacobian.detach().double()
     finite = torch.isfinite(rows).all(dim=-1).all(dim=-1)
     rows = torch.where(finite[..., None, None], rows, 0.0)
     cut_off = max(torch.finfo(jacobian.dtype).eps * max(outputs, features), 1e-7)
-    squares = torch.linalg.eigvalsh(rows @ rows.mT)  # of the singular values, the smallest first
+    squares = torch.linalg.eigvalsh(rows @ rows.mT)  # squared singular values, ascending
     return ~finite | (squares[..., 0] <= cut_off**2 * squares[..., -1])

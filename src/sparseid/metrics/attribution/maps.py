@@ -1,4 +1,4 @@
-"""Attribution maps of an encoder: one call for any method, any module, and a stack of encoders at once."""
+"""Attribution maps of an encoder: one call for any method, any module, and a whole stack of encoders."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Method = Literal["neuron_gradient", "integrated_gradients", "feature_ablation", 
 Aggregate = Literal["mean", "max"]
 
 CHUNK = 1024
-"""Samples of every member that are worked on at once."""
+"""Samples of every member that are processed at once."""
 
 
 def attribution_map(
@@ -43,16 +43,16 @@ def attribution_map(
     jacobian: Jacobian | None = None,
     chunk: int = CHUNK,
 ) -> NDArray[np.float64]:
-    """Return how much each output of an encoder depends on each feature, over all samples.
+    """Return the map of each output's dependence on each feature, aggregated over all samples.
 
     Parameters
     ----------
     encoder
         A module or function that maps each sample of (samples, D) by itself to (samples, outputs), or a stack that
-        maps (members, samples, D) to (members, samples, outputs). A module is called in evaluation mode and left as it
-        was.
+        maps (members, samples, D) to (members, samples, outputs). A module is called in evaluation mode; its
+        flags are restored.
     inputs
-        (samples, D) or (members, samples, D); taken to the precision and device of the module's parameters.
+        (samples, D) or (members, samples, D); converted to the precision and device of the module's parameters.
     method
         ``neuron_gradient``: the Jacobian J_f. ``integrated_gradients``: from zero, 50 Gauss-Legendre nodes.
         ``feature_ablation``: change of the output when a feature is set to zero. ``gradient_shap``: expected gradients
@@ -61,14 +61,15 @@ def attribution_map(
     aggregate
         ``mean`` or ``max`` over samples of the absolute attribution. The mean is the paper's sum (Eq. 35) up to scale.
     baselines
-        Of gradient_shap: ``zeros``, or ``shuffled`` (all entries of the inputs permuted over samples and features).
+        Baselines of gradient_shap: ``zeros``, or ``shuffled`` (all entries of the inputs permuted over samples and
+        features).
     seeds
-        Of gradient_shap's draws: one per member, or one for all.
+        Seeds of gradient_shap's draws: one per member, or one for all.
     jacobian
-        A faster Jacobian of this encoder, where there is one: (..., samples, D) to (..., samples, outputs, D). By
-        default it is taken by one backward pass per output.
+        A faster Jacobian of this encoder, if available: (..., samples, D) to (..., samples, outputs, D). The default
+        takes one backward pass per output.
     chunk
-        Samples of every member worked on at once: bounds the memory and does not change the map.
+        Samples of every member processed at once: bounds the memory and does not change the map.
 
     Returns
     -------
@@ -81,7 +82,7 @@ def attribution_map(
     ValueError
         If an argument has an unknown name or a wrong shape.
     InputError
-        If an input is not finite, the encoder computes in half precision, or no gradient gets back to its inputs.
+        If an input is not finite, the encoder computes in half precision, or no gradient flows back to its inputs.
 
     Examples
     --------
@@ -118,7 +119,8 @@ def attributions(
 ) -> Tensor:
     """Return the signed attribution of every sample, (samples, outputs, D) or (members, samples, outputs, D).
 
-    Arguments and errors as in :func:`attribution_map`. In the encoder's precision; ``inverted_jacobian`` in float64.
+    Arguments and errors are those of :func:`attribution_map`. The precision is the encoder's; float64 for
+    ``inverted_jacobian``.
     """
     with evaluation(encoder):
         values = as_inputs(encoder, inputs)
@@ -134,7 +136,7 @@ def _chunks(
     jacobian: Jacobian | None,
     chunk: int,
 ) -> Iterator[Tensor]:
-    """Yield the attributions (..., samples, outputs, D) of one chunk of samples after the other."""
+    """Yield the attributions (..., samples, outputs, D), one chunk of samples at a time."""
     if method not in get_args(Method):
         raise ValueError(f"method must be one of {', '.join(get_args(Method))}; got {method!r}")
     if chunk < 1:
@@ -158,7 +160,7 @@ def _chunks(
 
 
 def _checked(jacobian: Jacobian, inputs: Tensor) -> Tensor:
-    """Return the caller's own Jacobian of these inputs; refuse one of another shape."""
+    """Return the caller's own Jacobian of these inputs, after a check of its shape."""
     rows = jacobian(inputs).detach()
     if rows.dim() != inputs.dim() + 1 or rows.shape[:-2] != inputs.shape[:-1] or rows.shape[-1] != inputs.shape[-1]:
         shapes = f"{tuple(rows.shape)} for inputs {tuple(inputs.shape)}"

@@ -1,4 +1,4 @@
-"""How well an attribution map finds the features that a latent acts on: area under the ROC curve."""
+"""Scores of an attribution map against the features that each latent acts on: area under the ROC curve."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ ALL_ROWS = slice(None)
 def attribution_auc(maps: ArrayLike, truth: ArrayLike, rows: Rows = ALL_ROWS) -> NDArray[np.float64]:
     """Return the area under the ROC curve of the entries of each map, all rows together (RegCL, appendix B.1).
 
-    The share of pairs (connected, not connected) in which the connected entry is larger; a tie counts one half.
+    This is the fraction of pairs (connected, not connected) in which the connected entry is larger; ties count one
+    half.
 
     Parameters
     ----------
@@ -31,18 +32,18 @@ def attribution_auc(maps: ArrayLike, truth: ArrayLike, rows: Rows = ALL_ROWS) ->
     truth
         (outputs, D) bool, or one per member: whether the latent acts on the feature.
     rows
-        The scored block: which rows of map and truth count.
+        Rows of map and truth that are scored.
 
     Returns
     -------
     NDArray
-        (...,) in [0, 1], a float for one map. NaN if the block holds only one of the two kinds of entries, or a value
-        of the map is NaN.
+        (...,) in [0, 1], a float for one map. NaN if the rows hold only one of the two kinds of entries, or a value of
+        the map is NaN.
 
     Raises
     ------
     ValueError
-        If map and truth differ in outputs or features, or the truth is not boolean.
+        If map and truth have different outputs or features, or the truth is not boolean.
 
     Examples
     --------
@@ -56,21 +57,21 @@ def attribution_auc(maps: ArrayLike, truth: ArrayLike, rows: Rows = ALL_ROWS) ->
     positives = connected.sum(axis=-1)
     negatives = connected.shape[-1] - positives
     above = np.where(connected, ranks, 0.0).sum(axis=-1) - positives * (positives + 1) / 2
-    with np.errstate(invalid="ignore"):  # one kind of entries only: 0 / 0
+    with np.errstate(invalid="ignore"):  # only one kind of entries: 0 / 0
         return above / (positives * negatives)
 
 
 def map_statistics(maps: ArrayLike, truth: ArrayLike, rows: Rows = ALL_ROWS) -> dict[str, NDArray[np.float64]]:
-    """Return the size of connected and other entries of a map, and the gaps between them.
+    """Return statistics of the connected and other entries of a map, and the gaps between them.
 
-    Arguments and errors as in :func:`attribution_auc`.
+    Arguments and errors are those of :func:`attribution_auc`.
 
     Returns
     -------
     dict
         Each (...,): ``max``, ``mean`` and ``min`` followed by ``_connected`` and ``_nonconnected``; ``max_jacobian``
         and ``min_jacobian`` over all entries; ``gap_max``, ``gap_mean`` and ``gap_min``, connected minus not connected;
-        ``gap_minmax``, the smallest connected minus the largest other entry. NaN where there is no such entry.
+        ``gap_minmax``, the smallest connected minus the largest other entry. NaN without such entries.
 
     Examples
     --------
@@ -95,16 +96,16 @@ def map_statistics(maps: ArrayLike, truth: ArrayLike, rows: Rows = ALL_ROWS) -> 
 def minimum_norm_auc(
     jacobians: Tensor | NDArray[np.floating], truth: ArrayLike, rows: Rows = ALL_ROWS
 ) -> NDArray[np.float64]:
-    """Return the AUC of the minimum-norm inverse of a generator: what a regularised encoder tends to, without training.
+    """Return the AUC of a generator's minimum-norm inverse, the limit of a regularised encoder, without training.
 
-    An encoder that inverts the generator g has J_f J_g = 1; of all of these the Jacobian penalty picks the one of least
+    Encoders that invert the generator g have J_f J_g = 1; among them the Jacobian penalty selects the one of minimum
     norm, J_f = J_g^+ (RegCL, theorem 2). Its mean absolute value over samples is scored. This is the limit of the
     *neuron gradient* of every regularised model; the limit of its inverted Jacobian is J_g itself, whose AUC is 1.
 
     Parameters
     ----------
     jacobians
-        (..., samples, D, d) of the generator that maps d latents to D features; leading axes are members.
+        (..., samples, D, d): Jacobians of the generator that maps d latents to D features; leading axes are members.
     truth, rows
         As in :func:`attribution_auc`; the rows are latents.
 
@@ -125,7 +126,7 @@ def minimum_norm_auc(
 
 
 def _block(maps: ArrayLike, truth: ArrayLike, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the entries (..., n) of the scored rows, and whether they are connected."""
+    """Return the entries (..., n) of the scored rows, and whether each is connected."""
     values, connected = np.asarray(maps, np.float64), np.asarray(truth)
     if connected.dtype != bool:
         raise ValueError(f"truth must be boolean, got {connected.dtype}")
