@@ -44,8 +44,8 @@ reproduce-all: setup  ## make what is missing of every artefact, then the report
 report: setup  ## tables, figures and verdicts from whatever has finished, as outputs/report/index.html
 	@$(BIN)/python scripts/report.py
 
-study: setup  ## write the study of RegCL's headline (src/sparseid/papers/regcl/STUDY.md) from whatever of it has finished
-	@$(BIN)/python scripts/study.py
+study: setup  ## write the study of RegCL's headline (scripts/study/STUDY.md) from whatever of it has finished
+	@$(BIN)/python scripts/study/study.py
 
 data: setup  ## download data, check what you have placed, or say what to place where (DATASETS="gtex zeisel"; DATASETS=--help lists them)
 	@$(BIN)/python scripts/data.py $(or $(DATASETS),gtex)

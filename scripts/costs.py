@@ -21,7 +21,7 @@ import torch
 
 from sparseid.config.choices import scales
 from sparseid.config.errors import ConfigError
-from sparseid.config.identity import cell_keys, recipe_hash
+from sparseid.config.identity import recipe_hash
 from sparseid.config.schema import RunConfig
 from sparseid.config.sweep import plan
 from sparseid.launching.estimate import COSTS, Cost, write_costs
@@ -110,7 +110,6 @@ def measure(cfg: RunConfig, warm_up: int, steps: int, items: int) -> Cost:
         recipe=recipe_hash(cfg),
         device=torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
         world_size=trainer.world_size,
-        keys=cell_keys(cfg),
         step_s=round(step_s + validate / period, 6),
         test_s=round(test * most_items / items, 3),
         made_with={

@@ -1,4 +1,4 @@
-"""The layout that src/sparseid/README.md describes: who imports whom, how long files are, what starts without torch."""
+"""The layout that src/sparseid/README.md describes: who imports whom, what starts without torch."""
 
 import subprocess
 import sys
@@ -8,20 +8,11 @@ import pytest
 from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
 PROJECT = Path(__file__).resolve().parents[1]
-SOURCES = sorted((PROJECT / "src").rglob("*.py"))
-LONGEST = 350
-"""Lines of a file; a longer one has more than one job."""
 
 
 def test_imports_keep_the_contracts(tmp_path, capsys):
     status = lint_imports(str(PROJECT / "pyproject.toml"), cache_dir=str(tmp_path), no_logo=True)
     assert status == EXIT_STATUS_SUCCESS, capsys.readouterr().out
-
-
-def test_files_have_one_job():
-    lengths = {str(path.relative_to(PROJECT)): len(path.read_text().splitlines()) for path in SOURCES}
-    assert lengths
-    assert {path: length for path, length in lengths.items() if length >= LONGEST} == {}
 
 
 @pytest.mark.parametrize(

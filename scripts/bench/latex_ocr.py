@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from timing import report, seconds
 
-from sparseid.data.latex_ocr import builtin, mathtext, pdflatex
+from sparseid.data.latex_ocr import builtin, pdflatex
 from sparseid.data.latex_ocr.generator import LatexOcr
 from sparseid.data.latex_ocr.grammar import Formula
 from sparseid.data.latex_ocr.items import BLOCK, Items
@@ -32,13 +32,13 @@ def new_formulas() -> Iterator[list[Formula]]:
 
 
 def kept_block() -> None:
-    """Read a block that mathtext has drawn from the data folder, and give its first items noise."""
-    Items(LatexOcr(renderer="mathtext"), Streams(0), "bench", end=BLOCK).batch(np.arange(BATCH))
+    """Read a block that pdflatex has drawn from the data folder, and give its first items noise."""
+    Items(LatexOcr(renderer="pdflatex"), Streams(0), "bench", end=BLOCK).batch(np.arange(BATCH))
 
 
 def main() -> None:
     """Measure drawing of formulas, and batches of items whose formulas were drawn already or are kept on disk."""
-    drawn: dict[str, Render] = {"builtin": builtin.render, "mathtext": mathtext.render}
+    drawn: dict[str, Render] = {"builtin": builtin.render}
     if not pdflatex.missing_programs():
         drawn["pdflatex"] = pdflatex.render
     formulas = new_formulas()
@@ -48,7 +48,9 @@ def main() -> None:
 
     items, numbers = Items(LatexOcr(), Streams(0), "batches"), np.arange(BATCH)
     calls: dict[str, Callable[[], object]] = {name: work(render) for name, render in drawn.items()}
-    calls |= {"batch": lambda: items.batch(numbers), "kept": kept_block}
+    calls |= {"batch": lambda: items.batch(numbers)}
+    if "pdflatex" in drawn:
+        calls["kept"] = kept_block
     of_one_call = {"batch": BATCH, "kept": BLOCK}
     rates = {}
     with TemporaryDirectory() as folder:
@@ -60,9 +62,9 @@ def main() -> None:
                 rates[f"{name}_per_{'cpu_' if clock is time.process_time else ''}s"] = (
                     of_one_call.get(name, AT_ONCE) / took
                 )
-    titles = {"batch": "items of 120x360 drawn before", "kept": "mathtext, kept before, a block"}
+    titles = {"batch": "items of 120x360 drawn before", "kept": "pdflatex, kept before, a block"}
     lines = [f"LaTeX-OCR at {DPI} dpi, formulas of 1 to 30 tokens, per second of one process, and of its own time"]
-    for name in (*drawn, "batch", "kept"):
+    for name in [*drawn, *(other for other in ("batch", "kept") if other in calls)]:
         own = rates.get(f"{name}_per_cpu_s")
         lines.append(f"  {titles.get(name, name):34s} {rates[f'{name}_per_s']:9,.0f} {f'{own:9,.0f}' if own else ''}")
     report("latex_ocr", lines, rates)

@@ -21,9 +21,9 @@ from sparseid.data.latent_walk.settings import LatentWalkSettings
 from sparseid.data.mlp_mixture.settings import MLPMixtureSettings
 from sparseid.data.seven_features.settings import SevenFeaturesSettings
 from sparseid.data.tree_simulation.settings import TreeSimulationSettings
-from sparseid.densities import density_grid
 from sparseid.methods.ddl.settings import DDLSettings
 from sparseid.methods.regcl.settings import RegCLSettings
+from sparseid.methods.sparling.densities import density_grid
 from sparseid.methods.sparling.settings import SparlingSettings
 from sparseid.methods.sparse_vae.settings import SparseVAESettings
 from sparseid.methods.tbr.settings import TBRSettings

@@ -10,7 +10,7 @@ from sparseid.config.components import settings_class
 from sparseid.config.identity import cell_keys, run_hash, run_name
 from sparseid.config.schema import RunConfig
 from sparseid.config.validate import absent, problems
-from sparseid.data.places import PROJECT
+from sparseid.data.paths import PROJECT
 from sparseid.settings import TrainerSettings, settings_errors
 
 NAMES = ("seven_features", "movielens", "peerread", "peerread_shift", "zeisel")

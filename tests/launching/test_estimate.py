@@ -1,18 +1,16 @@
-"""What a run takes, for known measurements."""
-
-import subprocess
+"""Estimates for known measurements."""
 
 import pytest
 
-from sparseid.config.identity import cell_keys, recipe_hash
+from sparseid.config.identity import recipe_hash
 from sparseid.config.search_path import CONFIGS
 from sparseid.config.sweep import plan
 from sparseid.launching import estimate
-from sparseid.launching.estimate import Cost, Estimator, WholeRun, costs_of_runs, machine_here, read_costs, write_costs
+from sparseid.launching.estimate import Cost, Estimator, costs_of_runs, read_costs, write_costs
 from sparseid.papers.presets import preset_recipes
 
 SMALL = "experiment=digitcircle", "scale=small"  # 491,520 samples at most, 32 a step
-RUNS = WholeRun(100_000, 200.0, 20.0), WholeRun(200_000, 300.0, 30.0), WholeRun(300_000, 600.0, 40.0)
+ANY = {"experiment": "digitcircle", "scale": "small"}
 
 
 @pytest.fixture
@@ -21,24 +19,30 @@ def cost(config):
     return lambda **fields: Cost(**{"recipe": recipe_hash(config(*SMALL)), "device": "cpu", **ANY, **fields})
 
 
-ANY = {"experiment": "digitcircle", "scale": "small"}
+@pytest.fixture
+def runs(cost):
+    """Three finished runs of 96,000, 192,000 and 288,000 samples."""
+    return [
+        cost(steps=steps, step_s=train_s / steps, test_s=test_s)
+        for steps, train_s, test_s in ((3000, 200.0, 20.0), (6000, 300.0, 30.0), (9000, 600.0, 40.0))
+    ]
 
 
-def test_whole_runs_give_their_median_duration(config, cost):
-    left = Estimator([cost(whole_runs=RUNS)]).left(config(*SMALL, "seed=7"))
+def test_whole_runs_give_their_median_duration(config, runs):
+    left = Estimator(runs).left(config(*SMALL, "seed=7"))
     assert left.seconds == pytest.approx(330.0)  # of 220, 330, 640
     assert not left.at_most
     assert left.basis == "3 whole runs on cpu"
 
 
-def test_a_run_that_is_partly_trained_takes_the_rest_only(config, cost):
-    left = Estimator([cost(whole_runs=RUNS[1:])]).left(config(*SMALL), trained=150_000)
-    assert left.seconds == pytest.approx(((50_000 * 1.5e-3 + 30) + (150_000 * 2e-3 + 40)) / 2)
+def test_a_run_that_is_partly_trained_takes_the_rest_only(config, runs):
+    left = Estimator(runs[1:]).left(config(*SMALL), trained=144_000)
+    assert left.seconds == pytest.approx((1500 * 0.05 + 30 + 4500 * 600 / 9000 + 40) / 2)
 
 
-def test_a_run_longer_than_all_before_it_is_bounded_by_its_cap(config, cost):
-    left = Estimator([cost(whole_runs=RUNS)]).left(config(*SMALL), trained=400_000)
-    assert left.seconds == pytest.approx(91_520 * 2e-3 + 30.0)  # median rate, median test
+def test_a_run_longer_than_all_before_it_is_bounded_by_its_cap(config, runs):
+    left = Estimator(runs).left(config(*SMALL), trained=400_000)
+    assert left.seconds == pytest.approx(2860 * 600 / 9000 + 30.0)  # median rate, median test
     assert left.at_most
 
 
@@ -50,95 +54,86 @@ def test_step_times_say_at_most(config, cost, trained, steps):
     assert left.basis == "step time on cpu"
 
 
-def test_nearest_measurement_counts(config, cost):
-    far = cost(device="NVIDIA H100", whole_runs=(WholeRun(100_000, 10.0, 1.0),))
-    here, later = cost(whole_runs=RUNS[:1]), cost(step_s=1.0, test_s=1.0)
-    assert Estimator([far, here, later]).left(config(*SMALL)).seconds == pytest.approx(220.0)
+def test_the_same_machine_comes_first_then_finished_runs(config, cost, runs):
+    far = cost(device="NVIDIA H100", steps=3000, step_s=0.01, test_s=1.0)
+    single = cost(step_s=1.0, test_s=1.0)
+    assert Estimator([far, single, runs[0]]).left(config(*SMALL)).seconds == pytest.approx(220.0)
+    assert Estimator([far, single]).left(config(*SMALL)).basis == "step time on cpu"
     elsewhere = Estimator([far]).left(config(*SMALL))
-    assert elsewhere.seconds == pytest.approx(11.0)
+    assert elsewhere.seconds == pytest.approx(31.0)
     assert elsewhere.basis == "1 whole run on NVIDIA H100"
 
 
-def test_several_devices_are_another_machine(config, cost):
+def test_several_devices_are_another_machine(config, cost, runs):
     four = config(*SMALL, "trainer.devices=4", "trainer.strategy=ddp")
-    left = Estimator([cost(whole_runs=RUNS[:1]), cost(world_size=4, whole_runs=RUNS[2:])]).left(four)
-    assert (left.seconds, left.basis) == (640.0, "1 whole run on 4 x cpu")
+    left = Estimator([runs[0], cost(world_size=4, steps=9000, step_s=0.1, test_s=1.0)]).left(four)
+    assert (left.seconds, left.basis) == (pytest.approx(901.0), "1 whole run on 4 x cpu")
 
 
-def test_what_was_never_measured_stays_unknown(config, cost):
+def test_a_gpu_is_another_machine(config, cost, runs, monkeypatch):
+    gpu = cost(device="NVIDIA H100", steps=3000, step_s=0.01, test_s=1.0)
+    estimator = Estimator([runs[0], gpu])
+
+    def bases():
+        asked = (config(*SMALL, f"trainer.accelerator={name}") for name in ("cpu", "auto", "gpu"))
+        return [estimator.left(run).basis.removeprefix("1 whole run on ") for run in asked]
+
+    monkeypatch.setattr(estimate, "gpus", list)
+    assert bases() == ["cpu", "cpu", "NVIDIA H100"]
+    monkeypatch.setattr(estimate, "gpus", lambda: ["0"])
+    assert bases() == ["cpu", "NVIDIA H100", "NVIDIA H100"]
+
+
+def test_what_was_never_measured_stays_unknown(config, runs):
     assert Estimator([]).left(config(*SMALL)).seconds is None
-    estimator = Estimator([cost(whole_runs=RUNS)])
+    estimator = Estimator(runs)
     assert estimator.left(config(*SMALL, "method.encoder.width=8")).seconds is None  # no cell of the preset
     assert estimator.left(config("experiment=digitcircle", "scale=paper")).seconds is None
-    assert Estimator([cost()]).left(config(*SMALL)).seconds is None  # an entry without numbers
 
 
 def test_cells_of_one_preset_are_alike(config, cost, monkeypatch):
     first, second, third = (config(*SMALL, f"method.encoder.width={width}") for width in (8, 12, 16))
     recipes = frozenset(recipe_hash(run) for run in (first, second, third))
     monkeypatch.setattr("sparseid.papers.presets.preset_recipes", lambda experiment, scale: recipes)
-    costs = [cost(recipe=recipe_hash(run), whole_runs=RUNS[i : i + 1]) for i, run in enumerate((first, second))]
-    assert Estimator(costs).left(first).seconds == 220.0  # its own
+    costs = [
+        cost(recipe=recipe_hash(first), steps=1000, step_s=0.2, test_s=20.0),
+        cost(recipe=recipe_hash(second), steps=1000, step_s=0.3, test_s=30.0),
+    ]
+    assert Estimator(costs).left(first).seconds == pytest.approx(220.0)  # its own
     left = Estimator(costs).left(third)
-    assert (left.seconds, left.basis) == ((220.0 + 330.0) / 2, "2 whole runs on cpu, other settings")
+    assert (left.seconds, left.basis) == (pytest.approx((220.0 + 330.0) / 2), "2 whole runs on cpu, other settings")
 
 
-def test_a_shorter_cell_of_a_preset_takes_no_longer_than_its_cap(config, cost, monkeypatch):
-    shorter = config(*SMALL, "trainer.max_samples=50000")
+def test_a_shorter_cell_of_a_preset_takes_no_longer_than_its_cap(config, runs, monkeypatch):
+    shorter = config(*SMALL, "trainer.max_samples=48000")
     recipes = frozenset(recipe_hash(run) for run in (config(*SMALL), shorter))
     monkeypatch.setattr("sparseid.papers.presets.preset_recipes", lambda experiment, scale: recipes)
-    assert Estimator([cost(whole_runs=RUNS[:1])]).left(shorter).seconds == pytest.approx(100.0 + 20.0)
+    assert Estimator(runs[:1]).left(shorter).seconds == pytest.approx(100.0 + 20.0)
 
 
-def test_the_cell_with_most_keys_in_common_counts(config, cost, monkeypatch):
-    preset = "experiment=regcl/table1", "scale=smoke", "hydra.mode=RUN"
-    runs = [config(*preset, f"method.training={training}", "data.latents=4") for training in ("supervised", "hybrid")]
-    larger = config(*preset, "method.training=hybrid", "data.latents=6")
-    recipes = frozenset(recipe_hash(run) for run in (*runs, larger))
-    monkeypatch.setattr("sparseid.papers.presets.preset_recipes", lambda experiment, scale: recipes)
-    costs = [
-        cost(recipe=recipe_hash(run), keys=cell_keys(run), step_s=step, test_s=0.0)
-        for run, step in zip(runs, (1.0, 2.0), strict=True)
-    ]
-    steps = larger.trainer.max_samples // larger.trainer.batch_size
-    assert Estimator(costs).left(larger).seconds == 2.0 * steps
-    assert Estimator(costs[:1]).left(larger).seconds == 1.0 * steps
-
-
-def test_machine_here(config, monkeypatch):
-    cpu, auto, gpu = (config(*SMALL, f"trainer.accelerator={name}").trainer for name in ("cpu", "auto", "gpu"))
-    monkeypatch.setattr(estimate, "gpus", list)
-    estimate._gpu_name.cache_clear()
-    assert [machine_here(trainer) for trainer in (cpu, auto, gpu)] == ["cpu", "cpu", "gpu"]
-    answer = subprocess.CompletedProcess([], 0, "NVIDIA H100\n")
-    monkeypatch.setattr(estimate, "gpus", lambda: ["0"])
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: answer)
-    estimate._gpu_name.cache_clear()
-    assert [machine_here(trainer) for trainer in (cpu, auto, gpu)] == ["cpu", "NVIDIA H100", "NVIDIA H100"]
-    estimate._gpu_name.cache_clear()
-
-
-def test_done_runs_give_costs_by_recipe(tmp_path, pretend, config):
-    timings = [{"samples": 100_000, "train_s": 200.0, "test_s": 20.0}, {"samples": 2, "train_s": 3.0, "test_s": 4.0}]
+def test_done_runs_give_costs(tmp_path, pretend, config):
+    timings = [{"steps": 3125, "train_s": 200.0, "test_s": 20.0}, {"steps": 2, "train_s": 3.0, "test_s": 4.0}]
     for seed, timing in enumerate(timings):
         pretend(*SMALL, f"seed={seed}", timing=timing)
     pretend(*SMALL, "seed=2", state="preempted", timing=timings[0])  # not whole
-    pretend(*SMALL, "seed=3", timing={"samples": 5})  # not readable
+    pretend(*SMALL, "seed=3", timing={"steps": 5})  # not readable
     pretend(*SMALL, "seed=4")  # made before there was timing
-    (found,) = costs_of_runs(tmp_path, "small")
-    assert found.recipe == recipe_hash(config(*SMALL))
-    assert (found.device, found.world_size) == ("cpu", 1)
-    assert set(found.whole_runs) == {WholeRun(100_000, 200.0, 20.0), WholeRun(2, 3.0, 4.0)}
+    expected = {"recipe": recipe_hash(config(*SMALL)), "device": "cpu", "experiment": "", "scale": "small"}
+    assert sorted(costs_of_runs(tmp_path, "small"), key=lambda cost: cost.step_s) == [
+        Cost(**expected, step_s=0.064, test_s=20.0, steps=3125),
+        Cost(**expected, step_s=1.5, test_s=4.0, steps=2),
+    ]
     assert list(costs_of_runs(tmp_path, "smoke")) == []
 
 
-def test_costs_are_written_in_the_place_of_older_ones(tmp_path, cost):
+def test_costs_are_written_in_the_place_of_older_ones(tmp_path, cost, runs):
     file = tmp_path / "costs.json"
-    write_costs([cost(step_s=2.0, test_s=1.0, whole_runs=RUNS), cost(device="NVIDIA H100", step_s=0.1)], file)
+    write_costs([cost(step_s=2.0, test_s=1.0), *runs, cost(device="NVIDIA H100", step_s=0.1)], file)
     write_costs([cost(step_s=1.0, test_s=1.0, made_with={"torch": "2"})], file)
-    gpu, cpu = read_costs(file)
+    gpu, cpu, *whole = read_costs(file)
     assert gpu == cost(device="NVIDIA H100", step_s=0.1)
-    assert cpu == cost(step_s=1.0, test_s=1.0, whole_runs=RUNS, made_with={"torch": "2"})
+    assert cpu == cost(step_s=1.0, test_s=1.0, made_with={"torch": "2"})
+    assert whole == runs
 
 
 def test_costs_kept_in_git_can_be_read_and_say_what_they_were_made_with():

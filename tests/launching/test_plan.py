@@ -16,7 +16,7 @@ from sparseid.config.identity import recipe_hash
 from sparseid.config.search_path import CONFIGS
 from sparseid.errors import InputError
 from sparseid.launching import estimate, kept, plan
-from sparseid.launching.estimate import Cost, WholeRun
+from sparseid.launching.estimate import Cost
 from sparseid.launching.kept import without_measured
 from sparseid.launching.main import main
 from sparseid.launching.plan import plan_artefacts, plan_command, total
@@ -31,8 +31,7 @@ CPU = ["trainer=cpu"]
 @pytest.fixture(autouse=True)
 def _hour_long_runs(monkeypatch, config):
     """Every run of the small recipe takes 200,000 samples and an hour."""
-    whole = WholeRun(200_000, 3000.0, 600.0)
-    costs = [Cost("digitcircle", "small", recipe_hash(config(*SMALL)), "cpu", whole_runs=(whole,))]
+    costs = [Cost("digitcircle", "small", recipe_hash(config(*SMALL)), "cpu", 1, 3000 / 6250, 600.0, steps=6250)]
     monkeypatch.setattr(plan, "read_costs", lambda: costs)
 
 

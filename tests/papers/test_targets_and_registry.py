@@ -1,3 +1,6 @@
+import hashlib
+import json
+from dataclasses import asdict
 from importlib.resources import files
 from types import ModuleType
 
@@ -24,6 +27,22 @@ def test_every_target_has_its_own_id_and_names_a_known_artefact(name, targets, s
         assert target.role in ("target", "alternate", "reference")
         assert (target.interval is None) == (target.spread_kind == "none")
         assert not (target.words and target.value is not None)
+
+
+DIGESTS = {
+    "sparling": "5aa3af562f7b6320",
+    "tbr": "7a31dd077662001f",
+    "regcl": "d96ac301feb78eb6",
+    "sparse_vae": "50da1bd22d4caeef",
+    "ddl": "6674a64a4f683f40",
+}
+"""Of all targets of each paper, field by field, as they were when every one of them had a line of its own."""
+
+
+@pytest.mark.parametrize("name", DIGESTS)
+def test_grids_stand_for_the_targets_that_were_written_out(name):
+    fields = [[[key, str(value)] for key, value in asdict(target).items()] for target in load_targets(name).targets]
+    assert hashlib.sha256(json.dumps(fields).encode()).hexdigest()[:16] == DIGESTS[name]
 
 
 def test_the_papers_of_the_report_are_the_folders_with_targets():

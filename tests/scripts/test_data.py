@@ -9,7 +9,7 @@ import anndata
 import numpy as np
 import pandas as pd
 
-from sparseid.data.gtex.sources import HOUSEKEEPING
+from sparseid.data.gtex.genes import HOUSEKEEPING
 
 PROJECT = Path(__file__).resolve().parents[2]
 

@@ -74,4 +74,4 @@ def test_a_name_that_is_neither_paper_nor_artefact_is_refused(tmp_path):
     process = start(tmp_path / "outputs", "--only", "tbr", "--only", "sparling/fig33")
     said, _ = process.communicate()
     assert process.returncode == 2, said
-    assert said == "error: sparling/fig33 is no paper and no artefact. Did you mean sparling/fig3?\n"
+    assert said == "error: unknown paper or artefact sparling/fig33. Did you mean sparling/fig3?\n"

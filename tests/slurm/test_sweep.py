@@ -42,9 +42,9 @@ def test_forty_cells_in_three_arrays_with_a_cap(cluster, command, until):
         assert len(waiting) == 40
         arrays = sorted({job.partition("_")[0] for job in waiting}, key=int)
         assert [sum(job.startswith(f"{array}_") for job in waiting) for array in arrays] == [14, 13, 13]
-        assert [cluster.told(array, "ArrayTaskThrottle") for array in arrays] == ["2", "1", "1"]
+        assert [cluster.told(array, "ArrayTaskThrottle") for array in arrays] == ["4", "4", "4"]
         # all but one cell of each array are made meanwhile: their jobs find nothing to do
-        trained = {command.folder(f"seed={seed}").path for seed in (0, 14, 27)}
+        trained = {command.folder(f"seed={seed}").path for seed in (0, 1, 2)}
         for status in command.outputs.glob("smoke/sparling/*/status.json"):
             run = RunFolder(status.parent)
             assert run.read_status()["job"] in waiting
@@ -64,7 +64,7 @@ def test_forty_cells_in_three_arrays_with_a_cap(cluster, command, until):
     assert "3 submitted already as job" in said
     assert "submitted as" not in said
     until(lambda: not cluster.jobs())
-    assert 2 <= most <= 4
+    assert 1 <= most <= 4
     assert command.states() == dict.fromkeys(range(40), "done")
     outputs = list((command.outputs / "jobs" / "slurm").glob("*_log.out"))
     assert len(outputs) == 40

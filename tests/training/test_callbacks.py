@@ -5,7 +5,7 @@ import types
 import pytest
 import torch
 
-from sparseid.training.callbacks import Progress, StepCurves, Timing, clock
+from sparseid.training.callbacks import Progress, StepCurves, Timing
 from sparseid.training.errors import RunDiverged
 
 
@@ -142,7 +142,3 @@ def test_timing_of_a_full_disk_hides_no_error(tmp_path):
     timing.on_exception(trainer, MODULE, ValueError())
     with pytest.raises(OSError, match="missing"):
         timing.on_train_end(trainer, MODULE)
-
-
-def test_clock():
-    assert [clock(0), clock(59.9), clock(3600), clock(90061)] == ["0:00:00", "0:00:59", "1:00:00", "25:01:01"]

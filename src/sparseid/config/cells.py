@@ -9,13 +9,12 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import OverrideType
 from omegaconf import DictConfig, OmegaConf
 
 from sparseid.config.compose import load, to_run_config
 from sparseid.config.diagnose import COMPOSITION_ERRORS
-from sparseid.config.origin import Origins
+from sparseid.config.origin import Origins, parse_override
 from sparseid.config.schema import RunConfig
 from sparseid.config.validate import problems
 
@@ -95,7 +94,7 @@ class _Template:
 
     def _value(self, text: str) -> Value | None:
         """Return where the value of an override belongs, converted by the schema; None if it is no plain value."""
-        override = OverridesParser.create().parse_override(text)
+        override = parse_override(text)
         key, value = override.key_or_group, override.value()
         if override.type != OverrideType.CHANGE or isinstance(value, dict) or override.package is not None:
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import typing
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -41,7 +42,15 @@ def choices(group: str, folders: Sequence[Path] = ()) -> list[str]:
 def scales(experiment: str, folders: Sequence[Path] = ()) -> list[str]:
     """Return the scales an experiment has values for."""
     folders = folders or config_folders()
-    return [name for name in choices("scale", folders) if config_file(f"experiment/at/{experiment}.{name}", folders)]
+    values = _values_of(experiment, folders)
+    return [name for name in choices("scale", folders) if config_file(f"experiment/at/{values}.{name}", folders)]
+
+
+def _values_of(experiment: str, folders: Sequence[Path]) -> str:
+    """Return the experiment whose values at each scale one takes: its own, or those that its defaults list picks."""
+    path = config_file(f"experiment/{experiment}", folders)
+    picked = re.search(r"override /experiment/at@_global_: (\S+)\.\$", path.read_text()) if path else None
+    return picked[1] if picked else experiment
 
 
 def description(group: str, choice: str, folders: Sequence[Path] = ()) -> str:

@@ -7,14 +7,13 @@ import re
 import typing
 
 import yaml
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException, ValidationError
 
 from sparseid.config.choices import PICKED_GROUPS, choices, scales, settable_keys
 from sparseid.config.errors import ConfigError
-from sparseid.config.origin import Origins
+from sparseid.config.origin import Origins, parse_override
 from sparseid.spelling import did_you_mean
 
 COMPOSITION_ERRORS = (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError)
@@ -161,7 +160,7 @@ def _picking_file(group: str, choice: str, origins: Origins) -> str:
 def parse(overrides: list[str], origins: Origins) -> list[Override]:
     """Parse overrides with Hydra's grammar; raise `ConfigError` naming the unreadable one."""
     try:
-        return OverridesParser.create().parse_overrides(overrides)
+        return [parse_override(text) for text in overrides]
     except OverrideParseException as error:
         raise diagnose(error, origins) from error
 

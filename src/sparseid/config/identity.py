@@ -102,7 +102,7 @@ def _user_files(data: Any) -> dict[str, str]:
     files = data.user_files()
     if not files:
         return {}
-    from sparseid.data.places import digest
+    from sparseid.data.cache import digest
 
     return {name: digest(path) for name, path in files.items()}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,16 @@ import yaml
 from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
 from hydra.types import RunMode
 
 from sparseid.config.search_path import config_file, config_folders
+
+
+@cache  # a sweep asks for the same ones again and again
+def parse_override(text: str) -> Override:
+    """Parse an override with Hydra's grammar, or raise OverrideParseException."""
+    return OverridesParser.create().parse_overrides([text])[0]
 
 
 class Origins:
@@ -41,9 +48,8 @@ class Origins:
 
     def override(self, key: str) -> str:
         """Return the last override of `key`, or an empty string."""
-        parser = OverridesParser.create()
         for text in reversed(self.overrides):
-            parsed = parser.parse_override(text)
+            parsed = parse_override(text)
             # Several values may be set at once, as in method.encoder={width: 3}; trainer=ddp only chooses a file
             several = isinstance(parsed.value(), dict) and key.startswith(f"{parsed.key_or_group}.")
             if several or parsed.key_or_group == key:

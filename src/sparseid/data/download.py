@@ -6,7 +6,7 @@ import logging
 import zipfile
 from pathlib import Path
 
-from sparseid.data.places import made_once
+from sparseid.data.cache import cached_file
 from sparseid.errors import InputError
 
 TRIES = 3
@@ -58,7 +58,7 @@ def download(url: str, path: Path, md5: str | None, instead: str) -> Path:
             except ValueError as error:  # the checksum is another one
                 raise InputError(f"{url} is not the file with the MD5 checksum {md5}\n{instead}") from error
 
-    return made_once(path, make)
+    return cached_file(path, make)
 
 
 def _fetch(url: str, file: Path, part: Path) -> None:
@@ -103,7 +103,7 @@ def unpack(archive: Path, members: dict[str, Path]) -> None:
     try:
         with zipfile.ZipFile(archive) as opened:
             for name, path in members.items():
-                made_once(path, lambda target, name=name: _write(opened, name, target))  # type: ignore[misc]
+                cached_file(path, lambda target, name=name: _write(opened, name, target))  # type: ignore[misc]
     except (zipfile.BadZipFile, EOFError, KeyError) as error:
         archive.unlink()
         raise InputError(f"{archive} was no whole zip file and is deleted ({error}): ask for it again") from error

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 import torch
 from pytorch_lightning import LightningDataModule
 
+from sparseid.data.cache import digest
 from sparseid.settings import DataSettings, RunNumbers
 
 
@@ -21,7 +23,7 @@ class DataModule(LightningDataModule):
     note
         Caveat of every table made from these data; empty where they are the paper's.
     files
-        Path -> SHA-256 of the content, of each user-provided file that was read.
+        Path -> SHA-256 of the content, of each file that was read.
     remarks
         Lines for the log of the run, such as the files that were read.
     """
@@ -33,6 +35,12 @@ class DataModule(LightningDataModule):
         self.test_items = test_items
         self.files: dict[str, str] = {}
         self.remarks: list[str] = []
+
+    def record_files(self, paths: Iterable[Path]) -> None:
+        """Record files that were read, each with a line for the log."""
+        read = {str(path): digest(path) for path in paths}
+        self.files |= read
+        self.remarks += [f"read {path} (SHA-256 {content[:16]})" for path, content in read.items()]
 
 
 class StackedData(DataModule):

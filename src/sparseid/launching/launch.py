@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hydra import initialize_config_dir
-from hydra._internal.callbacks import Callbacks
+from hydra._internal.callbacks import Callbacks  # HydraContext needs one, and nothing public makes it
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus

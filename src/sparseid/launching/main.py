@@ -9,13 +9,16 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from sparseid.config.errors import ConfigError
 from sparseid.config.search_path import CONFIGS, config_folders, with_config_dir
 from sparseid.errors import InputError
 from sparseid.launching.component_help import component_pages
 from sparseid.launching.help import help_page
+
+if TYPE_CHECKING:
+    from sparseid.config.sweep import Plan
 
 
 def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
@@ -63,9 +66,7 @@ def _run(overrides: list[str], show: bool, skip_measured: bool, configs: Path) -
             print("all measured: the rows are kept in git")
             return 0
     if show:
-        from sparseid.launching.show import show_plan
-
-        print(show_plan(planned), end="")
+        _show(planned)
         return 0
     from sparseid.launching.cell import check_outputs
     from sparseid.launching.launch import launch, summarise
@@ -73,6 +74,20 @@ def _run(overrides: list[str], show: bool, skip_measured: bool, configs: Path) -
     for outputs in dict.fromkeys(cell.run.outputs for cell in planned.cells):
         check_outputs(outputs)
     return summarise(planned, launch(planned, configs))
+
+
+def _show(planned: Plan) -> None:
+    """Print the (first) configuration of a plan as YAML, after the folder of every run as a comment."""
+    from omegaconf import OmegaConf
+
+    from sparseid.config.identity import run_directory
+
+    if planned.swept:
+        runs = f"{len(planned.cells)} runs over {', '.join(planned.swept)}"
+        print(f"# {runs}; the first one's configuration follows:")
+    for cell in planned.cells:
+        print(f"# {run_directory(cell.run)}")
+    print(OmegaConf.to_yaml(OmegaConf.structured(planned.cells[0].run)), end="")
 
 
 class _Parser(argparse.ArgumentParser):

@@ -6,11 +6,11 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from datetime import timedelta
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sparseid.durations import clock
 from sparseid.launching.cell import DONE, Outcome
 
 EVERY_S = 30.0
@@ -84,7 +84,7 @@ class Overview:
             parts += [f"{self.failed} failed"] if self.failed else []
             parts += [f"{running} running", f"{self.total - ended - running} waiting"]
             if left := self._seconds_left():
-                parts.append(f"about {clock(left)} left")
+                parts.append(f"about {timedelta(seconds=int(left))} left")
         return ", ".join(parts)
 
     def _seconds_left(self) -> float | None:

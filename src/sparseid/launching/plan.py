@@ -1,13 +1,12 @@
-"""What there is to do: every run of every artefact of the papers, how far it is and what the rest takes."""
+"""Plan the runs of every artefact of the papers: the state of each, and the time that the rest takes."""
 
 from __future__ import annotations
 
 import os
 import socket
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,11 +22,12 @@ from sparseid.launching import kept
 from sparseid.launching.estimate import NOTHING_LEFT, Estimate, Estimator, costs_of_runs, read_costs
 from sparseid.papers.registry import ARTEFACTS, PAPERS
 from sparseid.papers.targets import load_targets
+from sparseid.spelling import nearest
 from sparseid.training import environment
 from sparseid.training.run_folder import STATES, RunFolder
 
 MEASURED = "measured"
-"""State of a run that is not done here, but whose rows are kept in git."""
+"""State of a run that is not done here, but whose results are recorded in git."""
 
 FINISHED = ("done", MEASURED)
 NO_PRESET = "no preset yet"
@@ -36,22 +36,22 @@ COMPUTED = "no preset: computed when the report is made, without any run"
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run and how far it is.
+    """One run.
 
     Attributes
     ----------
     name, folder
         Its name and its folder.
     state
-        One of `STATES` or `MEASURED`. A run whose process was killed is ``preempted``.
+        One of `STATES` or `MEASURED`; ``preempted`` if its process was killed.
     message
-        What its ``status.json`` says.
+        The message in its ``status.json``.
     commit, dirty, written
-        The commit its rows were made with, whether with local changes, and when; empty without rows.
-    older_code
-        Whether the newest rows of the same artefact are of another commit, as in the report.
+        The commit of its rows, whether with local changes, and when; empty without rows.
     left
-        What the rest takes.
+        The time it still takes.
+    older_code
+        Whether the newest rows of the same artefact are of another commit.
     """
 
     name: str
@@ -72,18 +72,9 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class PlannedArtefact:
-    """A table or figure and its runs.
+    """A table or figure, the runs of its own preset, and those of other presets that it `reads`.
 
-    Attributes
-    ----------
-    id, paper, title
-        What it is.
-    runs
-        Those of its own preset.
-    problem
-        Why there are none.
-    reads
-        Other presets whose runs it reads, with these; each is planned as an artefact of its own.
+    `problem` says why it has no runs of its own.
     """
 
     id: str
@@ -101,18 +92,18 @@ class PlannedArtefact:
 
 @dataclass(frozen=True)
 class Total:
-    """Some runs summed up, each counted once.
+    """The sum over some runs.
 
     Attributes
     ----------
     states
-        Runs in each state.
+        Number of runs in each state.
     seconds
-        What the rest takes on one device, one run after the other; runs that are `unknown` are not in it.
+        Time left on one device, one run after the other, without the runs that are `unknown`.
     at_most
         Whether some of the seconds are a bound.
     unknown
-        Unfinished runs of which nothing comparable was ever measured.
+        Number of unfinished runs without an estimate.
     """
 
     states: Mapping[str, int]
@@ -127,7 +118,7 @@ class Total:
 
     @property
     def finished(self) -> int:
-        """Runs that have rows."""
+        """Number of runs that have rows."""
         return sum(self.states[state] for state in FINISHED)
 
 
@@ -139,25 +130,20 @@ class Workload:
     artefacts: tuple[PlannedArtefact, ...]
 
     def runs(self, paper: str | None = None) -> dict[str, PlannedRun]:
-        """Return all runs, or those of a paper, by name: a run that several artefacts share stands there once."""
-        wanted = [artefact for artefact in self.artefacts if paper in (None, artefact.paper)]
-        return {run.name: run for artefact in wanted for run in artefact.runs}
+        """Return all runs, or those of a paper, by name; artefacts may share runs."""
+        return {run.name: run for entry in self.artefacts if paper in (None, entry.paper) for run in entry.runs}
 
     def papers(self) -> list[str]:
         """Return the papers in order."""
-        return list(dict.fromkeys(artefact.paper for artefact in self.artefacts))
+        return list(dict.fromkeys(entry.paper for entry in self.artefacts))
 
 
 def total(runs: Iterable[PlannedRun]) -> Total:
-    """Sum up runs that differ."""
+    """Sum up distinct runs."""
     runs = list(runs)
-    known = [run.left for run in runs if run.left.seconds is not None]
-    return Total(
-        states=Counter(run.state for run in runs),
-        seconds=sum(left.seconds for left in known if left.seconds is not None),
-        at_most=any(left.at_most for left in known),
-        unknown=len(runs) - len(known),
-    )
+    seconds = [run.left.seconds for run in runs if run.left.seconds is not None]
+    at_most = any(run.left.at_most for run in runs)
+    return Total(Counter(run.state for run in runs), sum(seconds), at_most, len(runs) - len(seconds))
 
 
 def plan_artefacts(
@@ -168,7 +154,7 @@ def plan_artefacts(
     count_measured: bool = True,
     only: Sequence[str] = (),
 ) -> Workload:
-    """Plan every artefact of every paper at a scale, or some of them.
+    """Plan the artefacts of all papers at a scale. One without a usable preset says so and stops nothing.
 
     Parameters
     ----------
@@ -177,29 +163,25 @@ def plan_artefacts(
     outputs
         The folder of runs; it need not exist.
     overrides
-        Further settings for all of them, for example of the launcher.
+        Further settings of all runs, for example of the launcher.
     configs
         The folder of YAML files.
     count_measured
-        Whether runs whose rows are kept in git count as finished.
+        Whether runs with recorded results count as finished.
     only
         Papers and artefacts; empty for all.
 
     Raises
     ------
     InputError
-        If `only` names what there is not.
-
-    Notes
-    -----
-    An artefact without a preset, or whose preset cannot be composed, says so and stops nothing.
+        If `only` has an unknown name.
     """
     folders = config_folders(configs, overrides)
-    presets, look = choices("experiment", folders), _Look(outputs, scale, count_measured)
+    presets, look = choices("experiment", folders), _planner(scale, outputs, count_measured)
 
     @cache
     def of_preset(name: str) -> tuple[tuple[PlannedRun, ...], str]:
-        """Return the runs of a preset, and why there are none."""
+        """Return the runs of a preset, and the reason if there are none."""
         if name not in presets:
             return (), COMPUTED if name in ARTEFACTS and ARTEFACTS[name].computed else NO_PRESET
         if scale not in scales(name, folders):
@@ -208,7 +190,7 @@ def plan_artefacts(
             cells = sweep.plan([f"experiment={name}", f"scale={scale}", f"outputs={outputs}", *overrides], configs)
         except ConfigError as error:
             return (), str(error)
-        return tuple(look.at(cell.run) for cell in cells.cells), ""
+        return tuple(look(cell.run) for cell in cells.cells), ""
 
     planned = []
     for name, (paper, title) in _chosen(only).items():
@@ -220,28 +202,21 @@ def plan_artefacts(
 
 
 def plan_command(overrides: Sequence[str], configs: Path = CONFIGS) -> Workload:
-    """Plan what ``python run.py`` would run with these overrides.
-
-    Raises
-    ------
-    ConfigError
-        If it would refuse to.
-    """
+    """Plan the runs of ``python run.py`` with these overrides; ConfigError if it would refuse them."""
     runs = [cell.run for cell in sweep.plan(overrides, configs).cells]
     first = runs[0]
-    look = _Look(Path(first.outputs), first.scale)
+    look = _planner(first.scale, Path(first.outputs))
     title = ARTEFACTS[first.experiment].title if first.experiment in ARTEFACTS else ""
-    planned = PlannedArtefact(first.experiment, first.paper, title, _flag_older_code(map(look.at, runs)))
+    planned = PlannedArtefact(first.experiment, first.paper, title, _flag_older_code(map(look, runs)))
     return Workload(first.scale, (planned,))
 
 
 def all_artefacts() -> dict[str, tuple[str, str]]:
-    """Return every artefact of the papers, id -> (paper, title): what is built and what the targets name."""
+    """Return every artefact of the papers, built or only named by targets: id -> (paper, title)."""
     found = {}
     for paper in PAPERS:
-        titles = load_targets(paper).titles
         ours = {entry.id: entry.title for entry in ARTEFACTS.values() if entry.paper == paper}
-        found.update({name: (paper, title) for name, title in (ours | titles).items()})
+        found.update({name: (paper, title) for name, title in (ours | load_targets(paper).titles).items()})
     return found
 
 
@@ -251,61 +226,58 @@ def _chosen(only: Sequence[str]) -> dict[str, tuple[str, str]]:
     names = [*PAPERS, *known]
     for name in only:
         if name not in names:
-            near = get_close_matches(name, names, n=1)
+            near = nearest(name, names, 1)
             hint = f"Did you mean {near[0]}?" if near else f"Papers: {', '.join(PAPERS)}."
-            raise InputError(f"{name} is no paper and no artefact. {hint}")
+            raise InputError(f"unknown paper or artefact {name}. {hint}")
     return {name: entry for name, entry in known.items() if not only or {name, entry[0]} & set(only)}
 
 
-class _Look:
-    """Looks up how far runs are; each once."""
+def _planner(scale: str, outputs: Path, count_measured: bool = True) -> Callable[[RunConfig], PlannedRun]:
+    """Return a function that plans a run; each run is looked up once."""
+    measured = kept.measured() if count_measured else {}
+    estimator = Estimator([*costs_of_runs(outputs, scale), *read_costs()])
+    seen: dict[Path, PlannedRun] = {}
 
-    def __init__(self, outputs: Path, scale: str, count_measured: bool = True):
-        self.measured = kept.measured() if count_measured else {}
-        self.estimator = Estimator([*costs_of_runs(outputs, scale), *read_costs()])
-        self.seen: dict[str, PlannedRun] = {}
-
-    def at(self, run: RunConfig) -> PlannedRun:
+    def look(run: RunConfig) -> PlannedRun:
         path = run_directory(run)
-        if path.name not in self.seen:
-            self.seen[path.name] = self._look(run, path)
-        return self.seen[path.name]
+        if path not in seen:
+            rows = [] if run.force else [measured.get(key) for key in kept.keys(run)]
+            seen[path] = _look(run, path, rows[0] if rows and all(rows) else None, estimator)
+        return seen[path]
 
-    def _look(self, run: RunConfig, path: Path) -> PlannedRun:
-        folder = RunFolder(path)
-        if run.force:  # the old rows count for nothing
-            folder = folder.remake
-        status = folder.read_status() or {}
-        state, commit, dirty, written = _state(status), "", False, ""
-        if state == "done" and (damage := folder.damage()):
-            state, status = "failed", {**status, "message": damage}
-        rows = [] if run.force else [self.measured.get(key) for key in kept.keys(run)]
-        found = rows[0] if all(rows) and rows else None
-        if state == "done":
-            made_with = environment.read(folder.path / "environment.json") or {}
-            commit, dirty = str(made_with.get("commit", "")), bool(made_with.get("dirty"))
-            written = str(status.get("updated", ""))
-        elif found is not None and state != "running":
-            state, commit, written = MEASURED, found.commit, found.written
-        # a run that has diverged would again
-        over = state in FINISHED or state == "diverged"
-        left = NOTHING_LEFT if over else self.estimator.left(run, samples_trained(folder))
-        message = str(status.get("message", ""))
-        return PlannedRun(path.name, folder.path, state, message, commit, dirty, written, left)
+    return look
+
+
+def _look(run: RunConfig, path: Path, recorded: Any, estimator: Estimator) -> PlannedRun:
+    """Plan a run; `recorded` is a row of its recorded results, or None."""
+    folder = RunFolder(path).remake if run.force else RunFolder(path)  # force=true: the old rows do not count
+    status = folder.read_status() or {}
+    state, message, commit, dirty, written = _state(status), str(status.get("message", "")), "", False, ""
+    if state == "done" and (damage := folder.damage()):
+        state, message = "failed", damage
+    if state == "done":
+        made_with = environment.read(folder.path / "environment.json") or {}
+        commit, dirty = str(made_with.get("commit", "")), bool(made_with.get("dirty"))
+        written = str(status.get("updated", ""))
+    elif recorded is not None and state != "running":
+        state, commit, written = MEASURED, recorded.commit, recorded.written
+    over = state in (*FINISHED, "diverged")  # a run that has diverged would again
+    left = NOTHING_LEFT if over else estimator.left(run, samples_trained(folder))
+    return PlannedRun(path.name, folder.path, state, message, commit, dirty, written, left)
 
 
 def _state(status: Mapping[str, Any]) -> str:
-    """State of a run; ``preempted`` if it was running in a process of this machine that no longer lives."""
+    """Return the state of a run; ``preempted`` if it was running in a process of this machine that has ended."""
     state = str(status.get("state", "planned"))
-    if state == "running" and status.get("host") == socket.gethostname() and not _lives(status.get("pid")):
+    if state == "running" and status.get("host") == socket.gethostname() and not _alive(status.get("pid")):
         return "preempted"
     return state if state in STATES else "planned"
 
 
-def _lives(pid: Any) -> bool:
+def _alive(pid: Any) -> bool:
     try:
         os.kill(int(pid), 0)
-    except PermissionError:  # someone else's
+    except PermissionError:  # of another user
         return True
     except (OSError, TypeError, ValueError):
         return False
@@ -313,7 +285,7 @@ def _lives(pid: Any) -> bool:
 
 
 def samples_trained(folder: RunFolder) -> int:
-    """Return the training samples that an unfinished run need not see again, about: those of its newest curve point."""
+    """Return about how many training samples an unfinished run need not repeat: those of its newest curve point."""
     if not (folder.checkpoints / "last.ckpt").exists():
         return 0
     try:
@@ -324,9 +296,9 @@ def samples_trained(folder: RunFolder) -> int:
 
 
 def _flag_older_code(runs: Iterable[PlannedRun]) -> tuple[PlannedRun, ...]:
-    """Mark an artefact's runs whose rows are of another commit than its newest ones."""
+    """Mark an artefact's finished runs whose rows are of another commit than its newest ones."""
     runs = tuple(runs)
     newest = max((run for run in runs if run.finished), key=lambda run: run.written, default=None)
     return tuple(
-        replace(run, older_code=newest is not None and run.finished and run.commit != newest.commit) for run in runs
+        replace(run, older_code=run.finished and newest is not None and run.commit != newest.commit) for run in runs
     )

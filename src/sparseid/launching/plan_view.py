@@ -1,8 +1,8 @@
-"""A workload as people and as machines read it."""
+"""Show a workload as a table or as JSON."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich import box
@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sparseid.launching.estimate import Estimate
 from sparseid.launching.plan import MEASURED, PlannedArtefact, PlannedRun, Total, Workload, total
 
 FOLD_ABOVE = 12
@@ -19,7 +18,7 @@ FOLD_ABOVE = 12
 _ORDER = ("done", MEASURED, "running", "preempted", "failed", "diverged", "planned")
 _STYLES = {"done": "green", MEASURED: "green", "running": "cyan", "failed": "red", "diverged": "red"}
 _WIDTH = 200
-"""Columns where the output is no terminal: enough for every line."""
+"""Columns outside of a terminal: enough for every line."""
 _NARROWEST = 110
 """Columns below which names would break; a narrower terminal wraps the lines itself."""
 
@@ -27,12 +26,7 @@ _NARROWEST = 110
 def print_workload(workload: Workload, every_run: bool = False) -> None:
     """Print artefacts, their runs and totals: a table in a terminal, plain columns elsewhere.
 
-    Parameters
-    ----------
-    workload
-        What to print.
-    every_run
-        List each run of long sweeps too, instead of how many are in which state.
+    With `every_run` long sweeps list each run, too, instead of counting their states.
     """
     console = Console(highlight=False, markup=False)
     width = max(console.width, _NARROWEST) if console.is_terminal else _WIDTH
@@ -43,49 +37,44 @@ def print_workload(workload: Workload, every_run: bool = False) -> None:
     table.add_column("commit")
     table.add_column("left", justify="right", no_wrap=True)
     table.add_column("estimated from")
-    for paper in workload.papers():
-        for artefact in (artefact for artefact in workload.artefacts if artefact.paper == paper):
+    papers = workload.papers()
+    for paper in papers:
+        for artefact in (entry for entry in workload.artefacts if entry.paper == paper and not entry.problem):
             _add_artefact(table, artefact, every_run)
-        if len(workload.papers()) > 1 and workload.runs(paper):
-            _add_total(table, f"all of {paper}", total(workload.runs(paper).values()))
+        if len(papers) > 1 and (runs := workload.runs(paper)):
+            _add_total(table, f"all of {paper}", runs)
         table.add_section()
     if len(workload.artefacts) > 1:
-        _add_total(table, "all papers" if len(workload.papers()) > 1 else "all", total(workload.runs().values()))
+        _add_total(table, "all papers" if len(papers) > 1 else "all", workload.runs())
     with console.capture() as written:
         console.print(table)
     print(f"scale={workload.scale}; hours of one run after the other; runs that artefacts share count once in totals\n")
     print("\n".join(line.rstrip() for line in written.get().splitlines()), flush=True)
-    _print_without_runs(workload)
 
-
-def _print_without_runs(workload: Workload) -> None:
-    """Name the artefacts that have no runs, and why."""
-    without = [artefact for artefact in workload.artefacts if artefact.problem]
-    reasons = dict.fromkeys((artefact.paper, artefact.problem) for artefact in without)
-    for paper, problem in reasons:
-        names = ", ".join(artefact.id for artefact in without if (artefact.paper, artefact.problem) == (paper, problem))
-        print(f"{names}: {problem}", flush=True)
+    without: dict[tuple[str, str], list[str]] = {}
+    for artefact in (entry for entry in workload.artefacts if entry.problem):
+        without.setdefault((artefact.paper, artefact.problem), []).append(artefact.id)
+    for (_, problem), names in without.items():
+        print(f"{', '.join(names)}: {problem}", flush=True)
 
 
 def _add_artefact(table: Table, artefact: PlannedArtefact, every_run: bool) -> None:
-    if artefact.problem:
-        return
-    summed = total(artefact.runs)
-    bases = list(dict.fromkeys(run.left.basis for run in artefact.runs if run.left.basis))
-    folded = len(artefact.runs) > FOLD_ABOVE and not every_run
-    table.add_row(
-        Text(artefact.id, "bold"), states_text(summed), _commits(artefact) if folded else "", left_text(summed),
-        "; ".join(bases) if folded else "",
-    )  # fmt: skip
-    for run in () if folded else artefact.runs:
+    summed, runs = total(artefact.runs), artefact.runs
+    folded = len(runs) > FOLD_ABOVE and not every_run
+    commits, bases = (
+        "; ".join(dict.fromkeys(filter(None, texts))) if folded else ""
+        for texts in (map(commit_text, runs), (run.left.basis for run in runs))
+    )
+    table.add_row(Text(artefact.id, "bold"), states_text(summed), commits, left_text(summed), bases)
+    for run in () if folded else runs:
         state = Text(run.state, _STYLES.get(run.state, ""))
-        left = left_text(total([run]))
-        table.add_row(f"  {run.name}", state, commit_text(run), left, run.left.basis)
-    for name, runs in artefact.reads:
-        table.add_row(f"  reads {name}", states_text(total(runs)) if runs else "cannot be planned", "", "", "")
+        table.add_row(f"  {run.name}", state, commit_text(run), left_text(total([run])), run.left.basis)
+    for name, read in artefact.reads:
+        table.add_row(f"  reads {name}", states_text(total(read)) if read else "cannot be planned", "", "", "")
 
 
-def _add_total(table: Table, name: str, summed: Total) -> None:
+def _add_total(table: Table, name: str, runs: Mapping[str, PlannedRun]) -> None:
+    summed = total(runs.values())
     table.add_row(Text(name, "italic"), states_text(summed), "", left_text(summed))
 
 
@@ -120,13 +109,9 @@ def hours_text(seconds: float) -> str:
 
 
 def commit_text(run: PlannedRun) -> str:
-    """Return the commit of a run's rows with what is to be known about it."""
+    """Return the commit of a run's rows, marked if it had local changes or is older than others; empty without rows."""
     marks = (", local changes" if run.dirty else "") + (", older code" if run.older_code else "")
-    return run.commit[:8] + marks
-
-
-def _commits(artefact: PlannedArtefact) -> str:
-    return "; ".join(dict.fromkeys(commit_text(run) for run in artefact.runs if run.commit))
+    return run.commit[:8] + marks if run.commit else ""
 
 
 def as_json(workload: Workload) -> dict[str, Any]:
@@ -134,39 +119,29 @@ def as_json(workload: Workload) -> dict[str, Any]:
     return {
         "scale": workload.scale,
         "artefacts": [
-            {
-                "id": artefact.id,
-                "paper": artefact.paper,
-                "title": artefact.title,
-                "problem": artefact.problem,
+            {name: getattr(artefact, name) for name in ("id", "paper", "title", "problem")}
+            | {
                 "runs": [run.name for run in artefact.runs],
                 "older_code": [run.name for run in artefact.runs if run.older_code],
-                "total": _total_json(total(artefact.runs)),
+                "total": _total_json(artefact.runs),
                 "reads": {name: [run.name for run in runs] for name, runs in artefact.reads},
             }
             for artefact in workload.artefacts
         ],
         "runs": {name: _run_json(run) for name, run in workload.runs().items()},
-        "papers": {paper: _total_json(total(workload.runs(paper).values())) for paper in workload.papers()},
-        "total": _total_json(total(workload.runs().values())),
+        "papers": {paper: _total_json(workload.runs(paper).values()) for paper in workload.papers()},
+        "total": _total_json(workload.runs().values()),
     }
 
 
 def _run_json(run: PlannedRun) -> dict[str, Any]:
-    fields = {name: value for name, value in asdict(run).items() if name not in ("name", "older_code", "left")}
-    return {**fields, "folder": str(run.folder), **_left_json(run.left), "basis": run.left.basis}
+    fields = {name: getattr(run, name) for name in ("state", "message", "commit", "dirty", "written")}
+    hours = None if run.left.seconds is None else run.left.seconds / 3600
+    left = {"hours_left": hours, "at_most": run.left.at_most, "basis": run.left.basis}
+    return {"folder": str(run.folder), **fields, **left}
 
 
-def _left_json(left: Estimate) -> dict[str, Any]:
-    return {"hours_left": None if left.seconds is None else left.seconds / 3600, "at_most": left.at_most}
-
-
-def _total_json(summed: Total) -> dict[str, Any]:
-    return {
-        "runs": summed.runs,
-        "finished": summed.finished,
-        "states": dict(summed.states),
-        "hours_left": summed.seconds / 3600,
-        "at_most": summed.at_most,
-        "unknown": summed.unknown,
-    }
+def _total_json(runs: Iterable[PlannedRun]) -> dict[str, Any]:
+    summed = total(runs)
+    fields = {name: getattr(summed, name) for name in ("runs", "finished", "at_most", "unknown")}
+    return {**fields, "states": dict(summed.states), "hours_left": summed.seconds / 3600}

@@ -1,8 +1,7 @@
-"""Make what is missing of every artefact, one command after the other, then the report."""
+"""Run what is missing of every artefact, one command after the other, then the report."""
 
 from __future__ import annotations
 
-import math
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from typing import Any
 from sparseid.config.search_path import CONFIGS
 from sparseid.errors import InputError
 from sparseid.launching.cell import DONE, FAILED, REFUSED
-from sparseid.launching.plan import COMPUTED, NO_PRESET, PlannedArtefact, PlannedRun, Workload, plan_artefacts, total
+from sparseid.launching.plan import PlannedArtefact, PlannedRun, Workload, plan_artefacts, total
 from sparseid.launching.plan_view import print_workload, states_text
 
 ROOT = CONFIGS.parent
@@ -32,7 +31,7 @@ class Stopped(BaseException):
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be reproduced.
+    """The artefacts to reproduce, and how.
 
     Parameters
     ----------
@@ -45,7 +44,7 @@ class Request:
     settings
         Further overrides of every command, for example ``hydra.launcher.partition=gpu``.
     again_measured
-        Also make the runs whose rows are kept in git.
+        Also run what has recorded results.
     only
         Papers and artefacts; empty for all.
     """
@@ -64,7 +63,7 @@ class Request:
         return plan_artefacts(self.scale, self.outputs, overrides, count_measured=counted, only=self.only)
 
     def command(self, artefact: PlannedArtefact) -> list[str]:
-        """Return the command that makes an artefact."""
+        """Return the command that runs an artefact's preset."""
         overrides = [f"experiment={artefact.id}", f"scale={self.scale}", f"outputs={self.outputs}"]
         overrides += [f"hydra/launcher={self.launcher}", *self.settings]
         options = [] if self.again_measured else ["--skip-measured"]
@@ -72,7 +71,7 @@ class Request:
 
 
 def reproduce(request: Request) -> int:
-    """Make what is missing of every artefact that has a preset, then the report; go on after a failure.
+    """Run what is missing of every artefact that has a preset, then the report; go on after a failure.
 
     Returns
     -------
@@ -96,8 +95,8 @@ def _reproduce(request: Request, commands: Commands) -> int:
         return REFUSED
     print_workload(workload)
     if not workload.runs():
-        problems = {artefact.problem for artefact in workload.artefacts} - {"", NO_PRESET, COMPUTED}
-        for problem in sorted(problems) or [f"no artefact has a preset at scale={request.scale}"]:
+        problems = sorted({artefact.problem for artefact in workload.artefacts if artefact.refused})
+        for problem in problems or [f"no artefact has a preset at scale={request.scale}"]:
             print(f"error: {problem}", file=sys.stderr)
         return REFUSED
     codes = {artefact.id: REFUSED for artefact in workload.artefacts if artefact.refused}
@@ -111,30 +110,27 @@ def _reproduce(request: Request, commands: Commands) -> int:
 
 
 def to_do(artefact: PlannedArtefact) -> dict[str, PlannedRun]:
-    """Return the runs of an artefact that are to be made, by name; one that has diverged would again."""
+    """Return the unfinished runs of an artefact by name; one that has diverged would again."""
     return {run.name: run for run in artefact.runs if not run.finished and run.state != "diverged"}
 
 
 def in_order(artefacts: Sequence[PlannedArtefact]) -> Iterator[PlannedArtefact]:
-    """Yield the artefacts that lack runs, always the one that the least time finishes; no run is asked for twice.
+    """Yield the artefacts that lack runs, always the one that takes the least time next, unknown ones last.
 
-    What an artefact shares with those before it costs it nothing; one whose runs all belong to those before it needs no
-    command. Artefacts of unknown cost come last.
+    Runs shared with earlier artefacts cost nothing; an artefact without runs of its own left is skipped.
     """
     by_id = {artefact.id: artefact for artefact in artefacts}
-    lacking = {name: runs for name, artefact in by_id.items() if (runs := to_do(artefact))}
-    while lacking:
-        name = min(lacking, key=lambda name: _cost(lacking[name]))
-        made = lacking[name]
-        yield by_id[name]
-        rest = {other: {n: run for n, run in runs.items() if n not in made} for other, runs in lacking.items()}
-        lacking = {other: runs for other, runs in rest.items() if runs}
+    lacking = {name: to_do(artefact) for name, artefact in by_id.items()}
 
+    def cost(name: str) -> tuple[bool, float, int]:
+        summed = total(lacking[name].values())
+        return summed.unknown > 0, summed.seconds, summed.runs
 
-def _cost(runs: Mapping[str, PlannedRun]) -> tuple[float, int]:
-    """Seconds, infinite where unknown; then the number of runs."""
-    summed = total(runs.values())
-    return (math.inf if summed.unknown else summed.seconds), len(runs)
+    while lacking := {name: runs for name, runs in lacking.items() if runs}:
+        soonest = min(lacking, key=cost)
+        yield by_id[soonest]
+        asked = lacking.pop(soonest)
+        lacking = {other: {n: run for n, run in runs.items() if n not in asked} for other, runs in lacking.items()}
 
 
 class Commands:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from sparseid.config.choices import choices
 from sparseid.config.search_path import CONFIGS, config_folders
+from sparseid.data.cache import digest
 from sparseid.data.gtex.settings import GtexSettings
-from sparseid.data.places import data_folder, digest
+from sparseid.data.paths import data_folder
 from sparseid.files import write_text
 from sparseid.papers.fingerprint import fingerprint, of_code, of_files
 

@@ -1,13 +1,42 @@
-"""Reported numbers and claims of a paper, read from ``papers/<paper>/targets.yaml`` (its head explains every field)."""
+"""Reported numbers and claims of a paper, read from ``papers/<paper>/targets.yaml``.
+
+The file has these parts.
+
+``statistics``
+    How the paper summarises its replicates (``centre``, ``interval``, ``over`` what); ours alike. An entry
+    of ``artefacts`` may have its own.
+``artefacts``
+    Tables and figures: ``id``, ``title`` and what is in them.
+``targets``
+    Reported numbers: the fields of :class:`Target`, with ``row`` and ``column`` for its keys and ``spread`` (a standard
+    deviation, or [low, high] of an interval) with ``spread_kind`` (``sd``, ``ci95`` or ``none``) for its interval. An
+    entry with ``grid`` (key -> values) stands for one entry per combination of values, which replace the keys in braces
+    in its ``id``; fields of entries that the paper shows in a picture only may be omitted.
+``claims``
+    Statements that can be checked: ``statement`` in one sentence, ``condition``, the check as a formula, and
+    ``holds_in_paper``, its outcome on the reported numbers ("yes (means)": only means are reported, so that a p value
+    cannot be computed). The report shows all three.
+
+In a condition ``metric[k=v,...]`` is the vector, over replicates, of a metric in the rows of the artefact whose keys
+match. A comparison between two such terms compares means; ``median``, ``min`` and ``max`` replace the mean where they
+are written. "with one-sided p < 0.05 over seeds" adds a one-sided t test: paired if both sides share replicates, else
+Welch's; "rank test" is Wilcoxon's of signed ranks (paired) or Mann and Whitney's. "for every k in {...}" demands the
+statement for each value; ``argmin_k(...)`` is the k with the smallest mean, ``spearman(k, m)`` the rank correlation of
+the means of m with k. Numbers are in the unit of the metric. Thresholds marked [threshold chosen] are not in the paper:
+they make a verbal claim checkable. A file that writes conditions otherwise explains that under ``notation``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from typing import Any
 
 import yaml
 
+from sparseid.errors import InputError
 from sparseid.measurements import Key
 from sparseid.papers.aggregation import Convention, convention
 from sparseid.papers.packages import paper_file
@@ -105,11 +134,12 @@ def load_targets(paper: str) -> PaperTargets:
     Raises
     ------
     InputError
-        If there is no such paper.
-    FileNotFoundError
-        If it has no ``targets.yaml``.
+        If there is no such paper, or it has no ``targets.yaml``.
     """
-    text = paper_file(paper, "targets.yaml").read_text(encoding="utf-8")
+    path = paper_file(paper, "targets.yaml")
+    if not path.is_file():
+        raise InputError(f"{path} does not exist: write the paper's title, statistics, artefacts, targets and claims")
+    text = path.read_text(encoding="utf-8")
     # The C parser is ten times faster; a platform without it still works.
     content = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     artefacts = content["artefacts"]
@@ -117,31 +147,41 @@ def load_targets(paper: str) -> PaperTargets:
         paper=content["paper"],
         title=content["title"],
         titles={artefact["id"]: artefact["title"] for artefact in artefacts},
-        targets=tuple(_target(entry) for entry in content["targets"]),
-        statements=tuple(_statement(entry) for entry in content["claims"]),
+        targets=tuple(_target(single) for entry in content.get("targets", ()) for single in _single(entry)),
+        statements=tuple(_statement(entry) for entry in content.get("claims", ())),
         convention=convention(content["statistics"]),
         exceptions={entry["id"]: convention(entry["statistics"]) for entry in artefacts if "statistics" in entry},
     )
 
 
+def _single(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the entries that one with ``grid`` stands for, or the entry itself."""
+    if "grid" not in entry:
+        yield entry
+        return
+    for values in product(*entry["grid"].values()):
+        keys = dict(zip(entry["grid"], values, strict=True))
+        yield {**entry, "id": entry["id"].format(**keys), "row": keys}
+
+
 def _target(entry: dict[str, Any]) -> Target:
-    value, spread = entry["value"], entry["spread"]
+    value, spread, kind = entry.get("value"), entry.get("spread"), entry.get("spread_kind", "none")
     interval = None
-    if entry["spread_kind"] == "ci95" and spread is not None:
+    if kind == "ci95" and spread is not None:
         interval = (float(spread[0]), float(spread[1]))
-    elif entry["spread_kind"] == "sd" and spread is not None and value is not None:
+    elif kind == "sd" and spread is not None and value is not None:
         interval = (value - spread, value + spread)
     return Target(
         id=entry["id"],
         artefact=entry["artefact"],
-        keys={**(entry["row"] or {}), **(entry["column"] or {})},
+        keys={**(entry.get("row") or {}), **(entry.get("column") or {})},
         metric=entry["metric"],
         value=float(value) if isinstance(value, int | float) else None,
         unit=entry["unit"],
         op=entry.get("op", "="),
         interval=interval,
         uncertainty=_largest(entry.get("uncertainty", 0.0)),
-        spread_kind=entry["spread_kind"],
+        spread_kind=kind,
         n=entry["n"],
         role=entry.get("role", "target"),
         source=entry.get("source", ""),

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from sparseid.data.places import data_folder, digest
+from sparseid.data.cache import digest
+from sparseid.data.paths import data_folder
 from sparseid.files import replace_file, write_text
 from sparseid.papers.claims import ClaimResult, Finding
 from sparseid.papers.fingerprint import fingerprint, of_code

@@ -6,6 +6,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import RichProgressBar
 
-from sparseid.durations import clock
 from sparseid.files import write_json, write_text
 from sparseid.training.environment import device_name
 from sparseid.training.errors import RunDiverged
@@ -119,6 +119,7 @@ class Timing(pl.Callback):
 
     With them those in which the data were made, by the last start: from when this callback is made to the first step.
     The seconds of training stand in the checkpoint: work that a killed process lost does not count, nor does its time.
+    (Lightning's `Timer` counts saving too, and knows the last test only.)
     The tests are made anew by every start that comes to them; the last ones count.
 
     Parameters
@@ -265,7 +266,7 @@ class Progress(pl.Callback):
         samples = trainer.global_step * self.batch_size
         rate = (samples - self._said_samples) / (now - self._said_at)
         speed = f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
-        left = clock((self.max_samples - samples) / rate) if rate > 0 else "?"
+        left = timedelta(seconds=int((self.max_samples - samples) / rate)) if rate > 0 else "?"
         loss = f"loss {self.curves.loss:.4g}, " if math.isfinite(self.curves.loss) else ""  # NaN until the first point
         note = getattr(pl_module, "progress_note", "")
         self.say(

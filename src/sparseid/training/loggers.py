@@ -1,11 +1,11 @@
-"""Weights & Biases beside ``metrics.csv``: a process of its own sends what the run folder holds.
+"""Report runs to Weights & Biases from a separate process that follows the run folder.
 
-Nothing of Weights & Biases happens in the process that trains: `start` starts this module as another process, which
-follows ``metrics.csv`` and, once the run has ended, adds the rows and the figures. So training draws no other random
-number, handles no other signal and waits for nothing, whatever becomes of the service, the network or the disk.
+Training never waits for wandb and shares no random generator, signal or exception with it: ``metrics.csv``,
+``result.json`` and ``figures/`` are all that the reporter reads. Lightning's `WandbLogger` in the training process
+cannot promise this; ``src/sparseid/README.md`` says what was tried.
 
-Every start sends the curves from the beginning: an offline folder is complete by itself and replaces the earlier ones
-of its run; online, the steps that the server already has are left out.
+Every start reports the curves from the beginning. Offline, the newest folder is complete and replaces the earlier ones
+of its run; online, steps that the server already has are skipped.
 """
 
 from __future__ import annotations
@@ -33,180 +33,132 @@ from sparseid.training.rows import Row, read_rows
 from sparseid.training.run_folder import RunFolder
 
 POLL_S = 1.0
-"""Seconds between two looks at ``metrics.csv``."""
+"""Seconds between two reads of ``metrics.csv``."""
 INIT_S = 60.0
-"""Seconds the service may take to open a run before it is logged offline."""
+"""Seconds that the service may take to open a run before it is logged offline."""
 UPLOAD_S = 20.0
-"""Seconds of uploading after the run has ended; what is not sent by then stays on the disk for ``wandb sync``."""
-ROOM = 2**16
-"""Bytes free at the end, or what the library has written is taken for incomplete."""
-FIGURES = "figures/"
-"""Prefix of the names under which figures are logged."""
+"""Seconds of uploading after the end of the run; the rest stays on disk for ``wandb sync``."""
 FINISH_S = 40.0
-"""Seconds after which a logging process that has not ended is killed."""
-EVERYTHING_IS_IN_THE_FOLDER = "the run goes on without it and has everything in metrics.csv"
+"""Seconds after which a reporter that has not ended is killed."""
+ROOM = 2**16
+"""Bytes that must be free at the end; otherwise what wandb wrote is taken to be incomplete."""
+FIGURES = "figures/"
+"""Prefix of the names of logged figures."""
 
-# The process that trains
-
-
-class Follower:
-    """The logging process of one run.
-
-    Parameters
-    ----------
-    cfg
-        The run's configuration.
-    folder
-        The run's folder, with ``environment.json`` and a ``metrics.csv`` that will only be appended to.
-    """
-
-    def __init__(self, cfg: RunConfig, folder: RunFolder):
-        self.folder = folder
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "sparseid.training.loggers"],
-            stdin=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is for the run
-        )
-        self._tell(json.dumps(request(cfg, folder)))
-
-    def finish(self) -> None:
-        """Let the process send the rest and wait for its end, `FINISH_S` seconds at most."""
-        self._tell("finish")
-        try:
-            code = self.process.wait(FINISH_S)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self._say(f"not finished within {FINISH_S:.0f} s, stopped; metrics.csv has everything")
-        except KeyboardInterrupt:  # the process ends by itself
-            return
-        else:
-            if code != 0:
-                self._say(f"its process ended with code {code}; metrics.csv has everything")
-
-    def _tell(self, line: str) -> None:
-        assert self.process.stdin is not None
-        with contextlib.suppress(OSError):  # the process has ended: `finish` says so
-            self.process.stdin.write(f"{line}\n".encode())
-            self.process.stdin.flush()
-
-    def _say(self, message: str) -> None:
-        place(self.folder).say(f"Weights & Biases: {message}")
-
-
-_current: Follower | None = None
+_reporter: tuple[subprocess.Popen, RunFolder] | None = None
 
 
 def start(cfg: RunConfig, folder: RunFolder) -> None:
-    """Follow the run in `folder` until this process ends; whatever goes wrong is said in one line and stops nothing."""
-    global _current
+    """Report the run in `folder` until this process ends; a failure is printed in one line and stops nothing."""
+    global _reporter
     finish()
+    command = [sys.executable, "-m", "sparseid.training.loggers"]
     try:
-        _current = Follower(cfg, folder)
-    except Exception as error:
-        folder.say(f"Weights & Biases: {first_line(error)}; {EVERYTHING_IS_IN_THE_FOLDER}")
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # Ctrl-C is for the run
+    except OSError as error:
+        folder.say(failure(error))
+        return
+    _reporter = process, folder
+    _send(process, json.dumps(request(cfg, folder)))
 
 
 @atexit.register
 def finish() -> None:
-    """End what `start` began, once the rows and figures of the run are there."""
-    global _current
-    if _current is not None:
-        follower, _current = _current, None
-        follower.finish()
+    """Let the reporter upload rows and figures of the finished run, for `FINISH_S` seconds at most."""
+    global _reporter
+    if _reporter is None:
+        return
+    (process, folder), _reporter = _reporter, None
+    _send(process, "finish")
+    try:
+        code = process.wait(FINISH_S)
+        problem = f"its process ended with code {code}" if code else ""
+    except subprocess.TimeoutExpired:
+        process.kill()
+        problem = f"not finished within {FINISH_S:.0f} s, stopped"
+    except KeyboardInterrupt:  # the reporter ends by itself
+        return
+    if problem:
+        current(folder).say(f"Weights & Biases: {problem}; metrics.csv has everything")
+
+
+def _send(process: subprocess.Popen, line: str) -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(OSError):  # the process has ended: `finish` reports it
+        process.stdin.write(f"{line}\n".encode())
+        process.stdin.flush()
 
 
 def request(cfg: RunConfig, folder: RunFolder) -> dict[str, Any]:
-    """Return what the logging process must know, as plain values; ``init`` goes to ``wandb.init``."""
-    made_with = environment.read(folder.path / "environment.json") or {}
+    """Return what the reporter needs as plain values; ``init`` are arguments of ``wandb.init``."""
     cell = cell_keys(cfg)
     return {
         "folder": str(folder.path.absolute()),
-        "root": os.environ.get("WANDB_DIR") or str(Path(cfg.outputs).absolute()),
         "mode": cfg.logger.mode,
+        "resumed": len(folder.metrics.read_text(encoding="utf-8").splitlines()) > 1,
         "pid": os.getpid(),
-        "begun": len(folder.metrics.read_text(encoding="utf-8").splitlines()) > 1,
         "cell": list(cell),
         "init": {
+            "dir": os.environ.get("WANDB_DIR") or str(Path(cfg.outputs).absolute()),
             "project": cfg.logger.project,
             "entity": cfg.logger.entity or None,
             "id": f"{cfg.scale}-{cfg.paper}-{run_hash(cfg)}",
             "name": run_name(cfg),
             "group": cfg.experiment,
             "job_type": "-".join(map(str, cell.values())),
-            "tags": tags(cfg, made_with),
-            "config": dict(flat(asdict(cfg))),
+            "tags": tags(cfg, environment.read(folder.path / "environment.json") or {}),
+            "config": asdict(cfg),
         },
     }
 
 
 def tags(cfg: RunConfig, made_with: dict[str, Any]) -> list[str]:
-    """Return a run's tags: paper, scale, method, data, seed, commit; ``dirty`` where the commit is not all of it."""
+    """Return a run's tags: paper, scale, method, data, seeds, commit, and ``dirty`` after local changes."""
     commit = str(made_with.get("commit", "unknown"))[:8]
-    dirty = ["dirty"] if made_with.get("dirty") else []
     seeds = [f"seed-{seed}" for seed in member_seeds(cfg)]
-    return [*dict.fromkeys([cfg.paper, cfg.scale, cfg.method.name, cfg.data.name, *seeds, commit]), *dirty]
-
-
-def flat(settings: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield nested settings under dotted names.
-
-    Examples
-    --------
-    >>> dict(flat({"seed": 0, "method": {"sparse": {"momentum": 0.1}}}))
-    {'seed': 0, 'method.sparse.momentum': 0.1}
-    """
-    for name, value in settings.items():
-        if isinstance(value, dict):
-            yield from flat(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, value
-
-
-# The process that logs
+    dirty = ["dirty"] if made_with.get("dirty") else []
+    return list(dict.fromkeys([cfg.paper, cfg.scale, cfg.method.name, cfg.data.name, *seeds, commit, *dirty]))
 
 
 def main() -> None:
-    """Follow a run: the first line of standard input says which, the second or its end says that the run has ended."""
+    """Follow the run that the first line of standard input describes until the second line, or its end."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR2):  # a job's signals reach all of its processes
         signal.signal(number, signal.SIG_IGN)
     orders, terminal = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
-    with open(os.devnull, "r+b") as nothing:  # what the library prints and asks goes nowhere, its own processes' too
+    with open(os.devnull, "r+b") as nothing:  # wandb and its own processes print and prompt nowhere
         for stream in (0, 1, 2):
             os.dup2(nothing.fileno(), stream)
-    asked = json.loads(orders.readline())
-    ended = threading.Event()
-    threading.Thread(target=_await_end, args=(orders, ended), daemon=True).start()
+    asked, ended = json.loads(orders.readline()), threading.Event()
 
-    def say(message: str) -> None:
-        line = f"Weights & Biases: {message}"
+    def say(line: str) -> None:
         with contextlib.suppress(OSError):
             print(line, file=terminal, flush=True)
-        place(RunFolder(Path(asked["folder"]))).log(line)
+        current(RunFolder(Path(asked["folder"]))).log(line)
 
+    def await_end() -> None:
+        orders.readline()
+        ended.set()
+        time.sleep(FINISH_S)
+        os._exit(1)  # after a killed run nobody is left to kill a reporter that hangs
+
+    threading.Thread(target=await_end, daemon=True).start()
     try:
-        follow(asked, ended, say)
-    except BaseException as error:  # the library raises SystemExit and KeyboardInterrupt too
-        say(f"{first_line(error)}; {EVERYTHING_IS_IN_THE_FOLDER}")
+        report(asked, ended, say)
+    except BaseException as error:  # wandb raises SystemExit and KeyboardInterrupt too
+        say(failure(error))
 
 
-def _await_end(orders: Any, ended: threading.Event) -> None:
-    orders.readline()
-    ended.set()
-    time.sleep(FINISH_S)
-    os._exit(1)  # nobody is left to kill a process that hangs
-
-
-def follow(asked: dict[str, Any], ended: threading.Event, say: Callable[[str], None]) -> None:
-    """Send the curves until the run has ended, then its rows and figures.
+def report(asked: dict[str, Any], ended: threading.Event, say: Callable[[str], None]) -> None:
+    """Log the curves until the run has ended, then its rows and figures.
 
     Parameters
     ----------
     asked
-        What `request` returned.
+        The values of `request`.
     ended
-        Set when the run has ended, whether it was finished or not.
+        Set when the run has ended, finished or not.
     say
-        Takes a line for the user.
+        Prints a line to the user.
     """
     import wandb
 
@@ -216,56 +168,38 @@ def follow(asked: dict[str, Any], ended: threading.Event, say: Callable[[str], N
     run.define_metric("samples")
     run.define_metric("*", step_metric="samples")
     known = run.starting_step  # a resumed run has the steps before it
-    # a short forced run may have moved to its place before this process was ready
-    with place(RunFolder(Path(asked["folder"]))).metrics.open("rb") as file:
+    # a short forced run may have moved to its final folder before this process was ready
+    with current(RunFolder(Path(asked["folder"]))).metrics.open("rb") as file:
         running = True
         while running:
             running = not ended.wait(POLL_S)
             for step, values in new_points(file):
                 if step >= known:
                     run.log(values, step=step)
-    folder = place(RunFolder(Path(asked["folder"])))
+    folder = current(RunFolder(Path(asked["folder"])))
     state = folder.state
     if state == "done":
         run.summary.update(summary(read_rows(folder.result), asked["cell"]))
-        pictures = {FIGURES + path.stem: wandb.Image(str(path)) for path in (folder.path / "figures").glob("*.png")}
-        if pictures:
+        figures = (folder.path / "figures").glob("*.png")
+        if pictures := {FIGURES + path.stem: wandb.Image(str(path)) for path in figures}:
             run.log(pictures)
     if state == "preempted":
         run.mark_preempting()
     run.finish(exit_code=0 if state == "done" else 1)
-    with tempfile.TemporaryFile(dir=asked["root"]) as file:  # the library says nothing of a full disk
+    root = Path(asked["init"]["dir"])
+    with tempfile.TemporaryFile(dir=root) as file:  # wandb does not report a full disk
         file.write(bytes(ROOM))
-    for old in offline_folders(asked):
+    for old in sorted(root.glob(f"wandb/offline-run-*-{asked['init']['id']}"))[:-1]:  # the newest has everything
         shutil.rmtree(old, ignore_errors=True)
 
 
 def open_run(wandb: Any, asked: dict[str, Any], say: Callable[[str], None]) -> Any:
-    """Open the run online if that is possible and not unwanted, else offline, and say where it is; None if disabled."""
-    mode = asked["mode"] if asked["mode"] != "auto" else os.environ.get("WANDB_MODE", "auto")
-    if mode == "disabled":
-        return None
-    if mode not in ("offline", "dryrun"):
-        try:
-            wandb.login()  # raises UsageError where there is no key
-            run = _init(wandb, asked, "online")
-            say(run.url)
-            return run
-        except Exception as error:
-            if mode == "online" or type(error) is not wandb.errors.UsageError:
-                say(f"{first_line(error)}; logging offline")
-    run = _init(wandb, asked, "offline")
-    say(f"offline, upload with: wandb sync {run.settings.sync_dir}")
-    return run
-
-
-def _init(wandb: Any, asked: dict[str, Any], mode: str) -> Any:
+    """Open the run, online if possible and allowed, else offline, and say where it is; None if disabled."""
     settings = wandb.Settings(
         console="off",
         silent=True,
         disable_git=True,
         disable_code=True,
-        save_code=False,
         x_save_requirements=False,
         symlink=False,  # runs side by side share the folder
         init_timeout=INIT_S,
@@ -273,41 +207,55 @@ def _init(wandb: Any, asked: dict[str, Any], mode: str) -> Any:
         x_stats_pid=asked["pid"],
         allow_val_change=True,
     )
-    # a run that begins anew (force=true, a deleted folder) takes the place of the one logged before
-    resume = "allow" if asked["begun"] and mode == "online" else None
-    return wandb.init(**asked["init"], dir=asked["root"], mode=mode, resume=resume, settings=settings)
+    mode = asked["mode"] if asked["mode"] != "auto" else os.environ.get("WANDB_MODE", "auto")
+    if mode == "disabled":
+        return None
+    if mode not in ("offline", "dryrun"):
+        try:
+            wandb.login()  # raises UsageError where there is no key
+            # a run that starts over (force=true, a deleted folder) replaces the one logged before
+            resume = "allow" if asked["resumed"] else None
+            run = wandb.init(**asked["init"], mode="online", resume=resume, settings=settings)
+            say(f"Weights & Biases: {run.url}")
+            return run
+        except Exception as error:
+            if mode == "online" or not isinstance(error, wandb.errors.UsageError):
+                say(f"Weights & Biases: {first_line(error)}; logging offline")
+    run = wandb.init(**asked["init"], mode="offline", resume=None, settings=settings)
+    say(f"Weights & Biases: offline, upload with: wandb sync {run.settings.sync_dir}")
+    return run
 
 
 def new_points(file: BinaryIO) -> Iterator[tuple[int, dict[str, float]]]:
-    """Yield (step, values by name and ``samples``) of the complete lines from the present position of a curve file."""
+    """Yield (step, values by name and ``samples``) of the complete lines from the current position of a curve file."""
     points: dict[int, dict[str, float]] = {}
     while (line := file.readline()).endswith(b"\n"):
         step, samples, name, value = line.decode().rstrip("\n").split(",")
         if step != "step":
             points.setdefault(int(step), {"samples": int(samples)})[name] = float(value)
-    file.seek(-len(line), os.SEEK_CUR)  # half a line is read again when it is whole
+    file.seek(-len(line), os.SEEK_CUR)  # an incomplete line is read again later
     yield from points.items()
 
 
 def summary(rows: list[Row], cell: Collection[str]) -> dict[str, float]:
-    """Return the values of rows by `summary_name`; undefined ones are left out."""
+    """Return the values of rows by `summary_name`, without undefined ones."""
     return {summary_name(row, cell): row.value for row in rows if row.value is not None}
 
 
 def summary_name(row: Row, cell: Collection[str]) -> str:
-    """Return ``final/<key>=<value>/.../<metric>``; the keys in `cell`, shared by the whole run, go without saying."""
+    """Return ``final/<key>=<value>/.../<metric>`` without the keys in `cell`, which the whole run shares."""
     keys = [f"{name}={value}" for name, value in row.keys.items() if name not in cell]
     return "/".join(["final", *keys, row.metric])
 
 
-def offline_folders(asked: dict[str, Any]) -> list[Path]:
-    """Return the offline folders of a run but the newest, which holds all that the others do."""
-    return sorted(Path(asked["root"]).glob(f"wandb/offline-run-*-{asked['init']['id']}"))[:-1]
-
-
-def place(folder: RunFolder) -> RunFolder:
-    """Return where a run's files are now: a forced run has taken the place of the folder above it when it is done."""
+def current(folder: RunFolder) -> RunFolder:
+    """Return a run's folder now: a forced run replaces the folder above its own when it is done."""
     return folder if folder.path.exists() else RunFolder(folder.path.parent)
+
+
+def failure(error: BaseException) -> str:
+    """Return the line that reports `error` to the user."""
+    return f"Weights & Biases: {first_line(error)}; the run goes on without it and has everything in metrics.csv"
 
 
 def first_line(error: BaseException) -> str:

@@ -12,7 +12,7 @@ from sparseid.config.schema import RunConfig
 from sparseid.config.validate import absent, problems
 from sparseid.data.audio_mnist_sequence import sources
 from sparseid.data.audio_mnist_sequence.datamodule import AudioMNISTSequenceData
-from sparseid.data.places import PROJECT
+from sparseid.data.paths import PROJECT
 from sparseid.measurements import Evaluation
 from sparseid.methods.sparling.networks import Domain
 from sparseid.settings import TrainerSettings
@@ -166,7 +166,6 @@ def test_a_classifier_learns_single_digits_of_the_training_speakers():
     ("changes", "key"),
     [
         ({"source": "radio"}, "data.source"),
-        ({"source": "synthetic", "path": "here"}, "data.path"),
         ({"seconds": 0.04}, "data.seconds"),
         ({"seconds": float("nan")}, "data.seconds"),
         ({"min_digits": 3}, "data.min_digits"),
@@ -278,7 +277,6 @@ def test_rows_name_the_papers_domain_its_split_and_what_is_not_its_data():
     keys = {"domain": "audiomnist", "method": "sparling_mt", "split": "test_speakers"}
     assert cell_keys(run(source="audiomnist")) == keys
     assert cell_keys(run()) == keys | {"source": "fsdd"}
-    assert cell_keys(run(source="synthetic")) == keys | {"source": "synthetic"}
 
 
 def test_a_run_counts_the_users_recordings_by_content(fsdd_folder, write_wav):

@@ -8,7 +8,7 @@ from sparseid.data.audio_mnist_sequence import sources
 from sparseid.data.audio_mnist_sequence.recordings import Recordings
 from sparseid.data.audio_mnist_sequence.settings import AudioMNISTSequenceSettings
 from sparseid.data.audio_mnist_sequence.wav_folders import AUDIOMNIST, FSDD, read_folder, read_wav, resampled
-from sparseid.data.places import digest
+from sparseid.data.cache import digest
 from sparseid.errors import InputError
 
 

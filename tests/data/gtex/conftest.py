@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from sparseid.data.gtex.genes import HOUSEKEEPING
 from sparseid.data.gtex.settings import GtexSettings, HeldOutSettings, MagicSettings
-from sparseid.data.gtex.sources import HOUSEKEEPING
 
 FACTORS = [f"TF{number}" for number in range(6)]
 GENES = [*HOUSEKEEPING, *FACTORS]

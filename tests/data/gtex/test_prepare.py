@@ -8,9 +8,10 @@ import pytest
 from sparseid.data.gtex import prepare as module
 from sparseid.data.gtex import settings as settings_module
 from sparseid.data.gtex.dendrogram import centred_components, dendrogram
+from sparseid.data.gtex.genes import HOUSEKEEPING
 from sparseid.data.gtex.magic import magic
 from sparseid.data.gtex.prepare import cap, prepared
-from sparseid.data.gtex.sources import HOUSEKEEPING, SOURCES
+from sparseid.data.gtex.sources import SOURCES
 from sparseid.errors import InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*the paper has 43")

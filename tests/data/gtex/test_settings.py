@@ -120,7 +120,7 @@ def test_a_file_in_a_folder_that_may_not_be_searched_is_named(settings, adata, w
 
     monkeypatch.setattr(Path, "is_file", refuse)
     (text,) = faults_of_files(wanted)
-    assert "cannot be read: Permission denied. Give yourself the right to read it" in text
+    assert "cannot be read: Permission denied; check its permissions" in text
     assert locked in text
     assert len(list(settings_errors(wanted, "data.", RUN))) == (named == "tf_targets")
     assert named not in wanted.user_files()

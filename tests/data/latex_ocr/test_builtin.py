@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from sparseid.data.latex_ocr.builtin import render
+from sparseid.data.latex_ocr.font_metrics import CHARACTERS
 from sparseid.data.latex_ocr.glyphs import LARGE, PHASES, draw
 from sparseid.data.latex_ocr.grammar import KIND_NUMBERS, numbers, sample
 from sparseid.data.latex_ocr.layout import Glyph
-from sparseid.data.latex_ocr.metrics import CHARACTERS
 from sparseid.errors import InputError
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from sparseid.data.latex_ocr import mathtext, pdflatex
+from sparseid.data.latex_ocr import pdflatex
 from sparseid.data.latex_ocr.datamodule import LatexOcrData
 from sparseid.data.latex_ocr.generator import LatexOcr
 from sparseid.data.latex_ocr.grammar import KIND_NUMBERS
@@ -104,8 +104,7 @@ def test_processes_share_a_batch(processes):
     assert torch.equal(torch.stack(parts, dim=1).flatten(0, 1), whole.inputs)
 
 
-@pytest.mark.parametrize("slow", [pdflatex, mathtext])
-def test_slow_images_are_kept_and_found_again(monkeypatch, tmp_path, slow):
+def test_slow_images_are_kept_and_found_again(monkeypatch, tmp_path):
     monkeypatch.setenv("SPARSEID_DATA", str(tmp_path))
     calls = []
 
@@ -115,8 +114,9 @@ def test_slow_images_are_kept_and_found_again(monkeypatch, tmp_path, slow):
 
         return drawn(formulas, dpi)
 
-    monkeypatch.setattr(slow, "render", render)
-    slow = replace(SMALL, renderer=slow.__name__.split(".")[-1])
+    monkeypatch.setattr(pdflatex, "render", render)
+    slow = replace(SMALL, renderer="pdflatex")
+    assert slow.kept_under["renderer"] == "pdflatex"
     numbers = np.arange(40)
     expected = Items(SMALL, FIXED, "latex_ocr/test").batch(numbers)
     for _ in range(2):

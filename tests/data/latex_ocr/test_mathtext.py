@@ -1,10 +1,10 @@
 from concurrent.futures import ThreadPoolExecutor
 
+import mathtext_layout as mathtext
 import numpy as np
 import pytest
 
-from sparseid.data.latex_ocr import builtin, mathtext
-from sparseid.data.latex_ocr.generator import LatexOcr
+from sparseid.data.latex_ocr import builtin
 from sparseid.data.latex_ocr.grammar import KIND_NUMBERS, numbers, sample
 from sparseid.data.latex_ocr.layout import Glyph, Rule
 from sparseid.errors import InputError
@@ -75,8 +75,3 @@ def test_what_cannot_be_read_is_named():
     assert e.value.keys == ("data.renderer",)
     with pytest.raises(InputError, match="'x SUP\\( 2' has the end"):
         mathtext.render([numbers("x SUP( 2")], DPI)
-
-
-def test_what_is_kept_is_that_of_this_matplotlib():
-    assert LatexOcr(renderer="mathtext").kept_under["renderer"].startswith("mathtext 3.")
-    assert LatexOcr(renderer="pdflatex").kept_under["renderer"] == "pdflatex"

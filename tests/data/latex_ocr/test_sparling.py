@@ -12,7 +12,7 @@ from sparseid.config.schema import RunConfig
 from sparseid.config.validate import problems
 from sparseid.data.latex_ocr import single
 from sparseid.data.latex_ocr.grammar import names, numbers
-from sparseid.data.places import PROJECT
+from sparseid.data.paths import PROJECT
 from sparseid.measurements import Evaluation
 from sparseid.methods.sparling.networks import Domain
 from sparseid.settings import TrainerSettings

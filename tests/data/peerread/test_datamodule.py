@@ -3,11 +3,11 @@ import dataclasses
 import pytest
 import torch
 
+from sparseid.data.cache import digest
 from sparseid.data.folds import fold_numbers
 from sparseid.data.peerread import corpus
 from sparseid.data.peerread.counts import counted
 from sparseid.data.peerread.datamodule import PeerreadData, corpus_note
-from sparseid.data.places import digest
 from sparseid.settings import settings_errors
 
 

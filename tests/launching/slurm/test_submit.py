@@ -1,5 +1,7 @@
 """Which cells form an array, how many run at once, and what sbatch is told."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,50 +10,16 @@ from sparseid.config.compose import compose
 from sparseid.config.identity import run_name
 from sparseid.launching.slurm.job import status_folder
 from sparseid.launching.slurm.settings import checked
-from sparseid.launching.slurm.submit import Submission, arrays, resources
+from sparseid.launching.slurm.submit import Submission, resources, split
 
 
-def shape(split):
-    return [(len(array.cells), array.at_once, array.after) for array in split]
-
-
-@pytest.mark.parametrize(
-    ("cells", "max_array", "in_flight", "expected"),
-    [
-        (1, 1000, 0, [(1, 1, None)]),
-        (1000, 1000, 0, [(1000, 1000, None)]),
-        (1001, 400, 0, [(334, 334, None), (334, 334, None), (333, 333, None)]),
-        (40, 15, 0, [(14, 14, None), (13, 13, None), (13, 13, None)]),
-        (40, 15, 7, [(14, 3, None), (13, 2, None), (13, 2, None)]),
-        (40, 15, 2, [(14, 1, None), (13, 1, None), (13, 1, 0)]),
-        (40, 15, 1, [(14, 1, None), (13, 1, 0), (13, 1, 1)]),
-        (3, 15, 100, [(3, 3, None)]),
-    ],
-)
-def test_long_sweeps_are_split_and_share_what_may_run_at_once(cells, max_array, in_flight, expected):
-    assert shape(arrays([range(cells)], max_array, in_flight)) == expected
-
-
-@given(
-    st.lists(st.integers(1, 60), min_size=1, max_size=4),
-    st.integers(1, 50),
-    st.integers(0, 30),
-)
-def test_every_cell_is_sent_once_and_never_more_run_than_the_cap(sizes, max_array, in_flight):
-    starts = [sum(sizes[:group]) for group in range(len(sizes))]
-    groups = [range(start, start + size) for start, size in zip(starts, sizes, strict=True)]
-    split = arrays(groups, max_array, in_flight)
-    assert sorted(cell for array in split for cell in array.cells) == list(range(sum(sizes)))
-    assert all(1 <= array.at_once <= len(array.cells) <= max_array for array in split)
-    assert all(any(set(array.cells) <= set(group) for group in groups) for array in split)
-    if in_flight:
-        # arrays that wait for the same one form a lane: only one of a lane runs at a time
-        lanes = {}
-        for number, array in enumerate(split):
-            assert array.after is None or array.after < number
-            lane = number if array.after is None else next(key for key, ends in lanes.items() if array.after in ends)
-            lanes.setdefault(lane, {})[number] = array.at_once
-        assert sum(max(lane.values()) for lane in lanes.values()) <= in_flight
+@given(st.integers(0, 2000), st.integers(1, 500))
+def test_long_sweeps_are_split_evenly_and_every_cell_is_sent_once(cells, max_array):
+    arrays = split(range(cells), max_array)
+    assert sorted(cell for array in arrays for cell in array) == list(range(cells))
+    lengths = [len(array) for array in arrays]
+    assert len(arrays) == -(-cells // max_array)
+    assert all(max_array >= length >= max(lengths) - 1 for length in lengths)
 
 
 SMOKE = ("experiment=digitcircle", "scale=smoke")
@@ -110,8 +78,9 @@ def test_sbatch_is_told_array_cap_dependency_signal_and_threads(tmp_path, sent):
     _, jobs, scripts = sent(runs_of(tmp_path, 5), max_array=2, max_in_flight=2, partition="gpu", timeout_min=90)
     assert sorted(jobs.values()) == ["7_0", "7_1", "8_0", "8_1", "9"]
     assert len(scripts) == 3
-    assert ["#SBATCH --array=0-1%1" in text for text in scripts].count(True) == 2
-    assert ["afterany:7" in text for text in scripts] == [False, False, True]
+    assert ["#SBATCH --array=0-1%2" in text for text in scripts].count(True) == 2
+    # one array after the other: never more than the cap at once
+    assert [re.findall(r"afterany:\d+", text) for text in scripts] == [[], ["afterany:7"], ["afterany:8"]]
     for text in scripts:
         assert "#SBATCH --signal=USR2@120" in text
         assert "#SBATCH --partition=gpu" in text

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparseid.densities import density_grid
+from sparseid.methods.sparling.densities import density_grid
 from sparseid.methods.sparling.schedule import AdaptiveDensity, DensitySchedule
 
 

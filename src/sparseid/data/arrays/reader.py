@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.data.arrays.settings import LAYOUT
-from sparseid.data.kept import DAMAGED
+from sparseid.data.cache import DAMAGED
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparseid.data.kept import DAMAGED
+from sparseid.data.cache import DAMAGED
 from sparseid.errors import InputError
 
 FULL_SCALE = 32768

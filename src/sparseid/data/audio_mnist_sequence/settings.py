@@ -24,10 +24,10 @@ class AudioMNISTSequenceSettings(MotifSettings):
 
     name: str = "audio_mnist_sequence"
     source: str = setting(
-        "audiomnist (the paper's 60 speakers, provided by you), fsdd (six speakers: those of data.path, or 1,200 "
-        "recordings that the project holds) or synthetic (eight synthetic voices).",
+        "audiomnist (the paper's 60 speakers, provided by you) or fsdd (six speakers: those of data.path, or 1,200 "
+        "recordings that the project holds).",
         default="fsdd",
-        choices=("audiomnist", "fsdd", "synthetic"),
+        choices=("audiomnist", "fsdd"),
     )
     path: str = setting(
         "Folder of recordings; empty is data/AudioMNIST, or the project's for fsdd. A run is known by their content.",
@@ -79,9 +79,6 @@ class AudioMNISTSequenceSettings(MotifSettings):
         """Yield what makes the settings impossible, whatever the recordings are."""
         from sparseid.data.audio_mnist_sequence.times import RATE, WINDOW
 
-        if self.source == "synthetic" and self.path:
-            text = "synthetic speech reads no folder: leave data.path empty, or write data.source=audiomnist or fsdd"
-            yield SettingsError(("data.path", "data.source"), text)
         if not WINDOW < self.seconds * RATE < math.inf:
             text = f"data.seconds must be above {WINDOW / RATE:.3g}, the window of a frame"
             yield SettingsError(("data.seconds",), text)

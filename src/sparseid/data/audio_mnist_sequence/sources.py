@@ -1,4 +1,4 @@
-"""Where recordings come from: the user's folders, the sample that the project holds, or a synthesiser."""
+"""Recordings of a source: the user's folders, or the sample that the project holds."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from numpy.typing import NDArray
 from sparseid.data.audio_mnist_sequence.recordings import Recordings
 from sparseid.data.audio_mnist_sequence.voices import with_voices
 from sparseid.data.audio_mnist_sequence.wav_folders import AUDIOMNIST, FSDD, KEYS, Layout, read_folder, wav_files
-from sparseid.data.kept import made_arrays
-from sparseid.data.places import data_folder, samples_folder
+from sparseid.data.cache import cached_npz
+from sparseid.data.paths import data_folder, samples_folder
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
     from sparseid.data.audio_mnist_sequence.settings import AudioMNISTSequenceSettings
 
-SOURCES = ("audiomnist", "fsdd", "synthetic")
-LAYOUTS = {"audiomnist": AUDIOMNIST, "fsdd": FSDD}
+SOURCES = {"audiomnist": AUDIOMNIST, "fsdd": FSDD}
+"""Layouts of their folders."""
 SAMPLE_FILE = "fsdd_1200.npz"
-TEST_SPEAKERS = {"audiomnist": 9, "fsdd": 2, "synthetic": 2}
+TEST_SPEAKERS = {"audiomnist": 9, "fsdd": 2}
 """Speakers that only tests are spoken by; AudioMNIST: 52 to 60 of the authors' order."""
 
 HOW_TO_GET = """\
   git clone https://github.com/soerenab/AudioMNIST (993 MB), and write data.path=/path/to/AudioMNIST, or place or link
   it as {place}. Only data/<speaker>/<digit>_<speaker>_<take>.wav is read.
-  Nothing of this is needed for data.source=fsdd or data.source=synthetic"""
+  Nothing of this is needed for data.source=fsdd"""
 
 
 def recordings(config: AudioMNISTSequenceSettings) -> Recordings:
@@ -73,7 +73,7 @@ def gathered_file(config: AudioMNISTSequenceSettings) -> Path | None:
     InputError
         As :func:`recordings`.
     """
-    layout = LAYOUTS.get(config.source)
+    layout = SOURCES.get(config.source)
     if layout is None or (config.source == "fsdd" and not config.path):
         return None
     place = Path(config.path) if config.path else data_folder() / "AudioMNIST"
@@ -97,24 +97,20 @@ def _gathered(place: Path, layout: Layout, target: Path) -> Path:
     state = [layout.title, *((str(path), s.st_size, s.st_mtime_ns) for path, s in zip(files, states, strict=True))]
     key = hashlib.sha256(repr(state).encode()).hexdigest()[:16]
     path = target / "cache" / "audio_mnist_sequence" / f"recordings-{key}.npz"
-    made_arrays(path, lambda file: read_folder(place, layout).save(file))
+    cached_npz(path, lambda file: read_folder(place, layout).save(file))
     return path
 
 
-def _file(config: AudioMNISTSequenceSettings) -> Path | None:
-    """Return the file that holds a source's recordings; None for those that are synthesised."""
-    return None if config.source == "synthetic" else gathered_file(config) or samples_folder() / SAMPLE_FILE
+def _file(config: AudioMNISTSequenceSettings) -> Path:
+    """Return the file that holds a source's recordings."""
+    return gathered_file(config) or samples_folder() / SAMPLE_FILE
 
 
 @cache
-def _held(file: Path | None) -> Recordings:
-    if file:
-        return Recordings.load(file)
-    from sparseid.data.audio_mnist_sequence.synthesis import synthesised
-
-    return synthesised()
+def _held(file: Path) -> Recordings:
+    return Recordings.load(file)
 
 
 @cache
-def _voiced(file: Path | None, test_speakers: int, voices: int, level: float) -> Recordings:
+def _voiced(file: Path, test_speakers: int, voices: int, level: float) -> Recordings:
     return with_voices(_held(file), test_speakers, voices, level)

@@ -13,7 +13,6 @@ from sparseid.data.environments import EnvironmentData, EnvironmentSplit
 from sparseid.data.gtex.phenotypes import draw_phenotype, unseen_weights
 from sparseid.data.gtex.prepare import Prepared, prepared, regulators_of
 from sparseid.data.gtex.sources import SOURCES
-from sparseid.data.places import digest
 from sparseid.data.trees import without_environment
 from sparseid.errors import InputError
 from sparseid.streams import FIXED, Streams
@@ -97,8 +96,7 @@ class GtexData(EnvironmentData):
         self.note = SOURCES[config.source].note_on(len(cells.types), len(cells.codes))
         if self.note and not SOURCES[config.source].note:  # no other cells get into a comparison
             self.domain = OTHER_CELLS
-        self.files = {str(path): digest(path) for path in (SOURCES[config.source].find(config.path), *_tables(config))}
-        self.remarks = [f"read {path} (SHA-256 {content[:16]})" for path, content in self.files.items()]
+        self.record_files([SOURCES[config.source].find(config.path), *_tables(config)])
         if self.held_out:
             self.remarks += _more_than_the_papers(config, cells)
 

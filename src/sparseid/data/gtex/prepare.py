@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sparseid.data.gtex.sources import SOURCES, STAND_IN, Source, atlas_table_path, stand_in_table
-from sparseid.data.kept import made_arrays
-from sparseid.data.places import data_folder, digest, unusable
+from sparseid.data.cache import cached_npz, digest
+from sparseid.data.gtex.sources import SOURCES, SYNTHETIC, Source, atlas_table_path, synthetic_table
+from sparseid.data.paths import data_folder, unusable
 from sparseid.errors import InputError
 from sparseid.files import write_json
 from sparseid.streams import FIXED
@@ -105,7 +105,7 @@ def prepared(config: GtexSettings) -> Prepared:
         with target.open("wb") as file:
             np.savez(file, **{field.name: getattr(made, field.name) for field in dataclasses.fields(made)})
 
-    result = Prepared(**made_arrays(cache, make))
+    result = Prepared(**cached_npz(cache, make))
     _compare_with_paper(result, source)
     return result
 
@@ -172,7 +172,7 @@ def regulators_of(config: GtexSettings) -> Regulators | None:
         return read_tf_targets(atlas_table_path(config.tf_targets), config.tf_layout)
     if config.tf_targets:
         return read_tf_targets(config.tf_targets, config.tf_layout)
-    return read_tf_targets(stand_in_table()) if config.source == STAND_IN else None
+    return read_tf_targets(synthetic_table()) if config.source == SYNTHETIC else None
 
 
 def cap(codes: NDArray[np.int64], most: int) -> NDArray[np.int64]:

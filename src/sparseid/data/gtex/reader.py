@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sparseid.data.places import unusable
+from sparseid.data.paths import unusable
 from sparseid.errors import InputError
 
 FEWEST_CELLS = 4

@@ -96,7 +96,7 @@ class GtexSettings(DataSettings):
 
     def errors(self, run: Run) -> Iterator[SettingsError]:
         """Yield what makes the settings impossible, whatever the cells are and whether they are there."""
-        from sparseid.data.places import unusable
+        from sparseid.data.paths import unusable
 
         if not 0 <= self.S <= self.latents:
             text = f"along an arc 0 to {self.latents} weights can change, one per latent: data.S must lie between"
@@ -139,8 +139,8 @@ class GtexSettings(DataSettings):
         """
         if self.source != "atlas" and not any(getattr(self, name) for name in OWN):
             return  # a source's own settings fit its file
+        from sparseid.data.cache import digest
         from sparseid.data.gtex.sources import atlas_path, atlas_table_path
-        from sparseid.data.places import digest
 
         try:
             if self.source == "atlas":
@@ -161,7 +161,7 @@ class GtexSettings(DataSettings):
     def user_files(self) -> dict[str, Path]:
         """Return the atlas and the table of transcription factors, those that are read and can be read."""
         from sparseid.data.gtex.sources import atlas_place, table_place
-        from sparseid.data.places import unusable
+        from sparseid.data.paths import unusable
 
         files = {}
         if self.source == "atlas":

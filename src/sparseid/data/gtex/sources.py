@@ -1,4 +1,4 @@
-"""Where cells come from: the atlas of the paper, its stand-in, and two real but small data sets."""
+"""Sources of cells: the atlas of the paper, a synthetic one in its layout, and two real but small data sets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sparseid.data.places import data_folder, made_once, samples_folder, unusable
+from sparseid.data.cache import cached_file
+from sparseid.data.gtex.genes import CELLTYPIST_FACTORS, HOUSEKEEPING, PBMC_FACTORS, PBMC_LATENTS
+from sparseid.data.paths import data_folder, samples_folder, unusable
 from sparseid.errors import InputError
 
 ATLAS_FILE = "GTEx_8_tissues_snRNAseq_atlas_071421.public_obs.h5ad"
@@ -17,29 +19,9 @@ ATLAS_FILE = "GTEx_8_tissues_snRNAseq_atlas_071421.public_obs.h5ad"
 TABLE_FILE = "TF-Target-information.txt"
 """Name of hTFtarget's table of transcription factors and their targets."""
 
-HOUSEKEEPING = ("C1orf43", "CHMP2A", "EMC7", "PSMB2", "PSMB4", "REEP5", "SNRPD3", "VCP", "VPS29")
-"""Candidates for latents (TBR, Table 2): eleven of Eisenberg & Levanon 2013 without the two weakly regulated ones."""
-
-STAND_IN = "semi_synthetic"
-STAND_IN_VERSION = 1
-"""Raised when the stand-in's cells change: part of its file's name."""
-
-PBMC_FACTORS = """
-BBX EGR1 FLI1 FOS GATA2 GATA3 HES1 HES4 HHEX HMGA1 IRF1 IRF7 IRF8 JUNB KLF3 KLF6 LYL1 NFE2 POU2AF1 SOX4 SP100 SP110
-SP140 SPI1 SPIB TSC22D1 ZNF22 ZNF511 ZNF524 ZNF600 ZNF710
-"""
-"""Transcription factors among the 765 genes of pbmc68k_reduced."""
-
-PBMC_LATENTS = "CDK6 HPCAL1 DAAM1 CSK MAD1L1 CD74 HLA-DPB1 HLA-DMA HLA-DPA1"
-"""Genes of pbmc68k_reduced that many of them regulate; six of the nine housekeeping genes are missing there."""
-
-CELLTYPIST_FACTORS = """
-ATF1 ATF2 ATF3 ATF4 BACH1 BBX BCL6 BHLHE40 BRD4 CEBPA CEBPB CEBPD CREB1 CREM CTCF EGR2 ELF1 ELK4 ETS1 ETV6 FLI1 FOSL2
-FOXO3 FOXP1 HIF1A HMGA1 HSF1 ID2 ID3 IKZF1 IRF1 IRF2 IRF5 IRF7 IRF8 JUN JUNB JUND KLF13 KLF6 MAF MAFB MAFF MAX MAZ MBD4
-MEF2A MXD1 MXI1 NFATC3 NFE2L2 NFKB1 NR3C1 PBX3 POU2F2 REL REST RXRA SP1 SP100 SP110 SP3 SPI1 SREBF2 STAT1 STAT2 STAT3
-STAT6 TCF12 TSC22D1 USF2 XBP1 YY1 ZBTB7A ZEB2 ZNF511
-"""
-"""Well-known transcription factors seen in at least 15 % of the 559 cells."""
+SYNTHETIC = "semi_synthetic"
+SYNTHETIC_VERSION = 1
+"""Raised when the synthetic cells change: part of their file's name."""
 
 
 @dataclass(frozen=True)
@@ -125,26 +107,26 @@ def atlas_table_path(path: str) -> Path:
     return found
 
 
-def stand_in_path() -> Path:
-    """Return the stand-in's file, made on first use."""
+def synthetic_atlas() -> Path:
+    """Return the file of synthetic cells, created on first use."""
 
-    def make(path: Path) -> None:
-        from sparseid.data.gtex.stand_in import write_stand_in
+    def create(path: Path) -> None:
+        from sparseid.data.gtex.synthetic import write_atlas
 
-        write_stand_in(path)
+        write_atlas(path)
 
-    return made_once(data_folder() / "cache" / "gtex" / f"{STAND_IN}-v{STAND_IN_VERSION}.h5ad", make)
+    return cached_file(data_folder() / "cache" / "gtex" / f"{SYNTHETIC}-v{SYNTHETIC_VERSION}.h5ad", create)
 
 
-def stand_in_table() -> Path:
-    """Return the stand-in's table of transcription factors, made on first use."""
+def synthetic_table() -> Path:
+    """Return the table of transcription factors for the synthetic cells, created on first use."""
 
-    def make(path: Path) -> None:
-        from sparseid.data.gtex.stand_in import write_tf_targets
+    def create(path: Path) -> None:
+        from sparseid.data.gtex.synthetic import write_tf_targets
 
         write_tf_targets(path)
 
-    return made_once(data_folder() / "cache" / "gtex" / f"{STAND_IN}-v{STAND_IN_VERSION}-tf_targets.tsv", make)
+    return cached_file(data_folder() / "cache" / "gtex" / f"{SYNTHETIC}-v{SYNTHETIC_VERSION}-tf_targets.tsv", create)
 
 
 def _pbmc68k(_: str) -> Path:
@@ -158,8 +140,8 @@ def _pbmc68k(_: str) -> Path:
 
 
 SOURCES: dict[str, Source] = {
-    STAND_IN: Source(
-        find=lambda _: stand_in_path(),
+    SYNTHETIC: Source(
+        find=lambda _: synthetic_atlas(),
         groupby="Broad cell type",
         exclude=("Unknown",),
         latents=HOUSEKEEPING,

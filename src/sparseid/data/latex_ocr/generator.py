@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,8 +23,8 @@ PAD = -1
 BOX_MARGIN = 2
 """Pixels by which a motif's box exceeds the symbol on every side (authors' code)."""
 
-RENDERERS = ("builtin", "mathtext", "pdflatex")
-KEPT_ON_DISK = ("mathtext", "pdflatex")
+RENDERERS = ("builtin", "pdflatex")
+KEPT_ON_DISK = ("pdflatex",)
 """Renderers whose images are kept in the data folder; the others draw as fast as a disk is read."""
 VERSION = 1
 """Of the images that are kept on disk: raised when grammar, renderers or blocks change what they are."""
@@ -110,9 +109,8 @@ class LatexOcr:
     @property
     def kept_under(self) -> dict[str, Any]:
         """What images without noise depend on beside the random stream: plain values."""
-        by = f"mathtext {version('matplotlib')}" if self.renderer == "mathtext" else self.renderer
         canvas = [self.height, self.width, self.dpi]
-        return {"version": VERSION, "canvas": canvas, "longest": self.longest, "renderer": by}
+        return {"version": VERSION, "canvas": canvas, "longest": self.longest, "renderer": self.renderer}
 
     @cached_property
     def _render(self) -> Callable[[Sequence[Formula], int], list[Page]]:

@@ -13,8 +13,8 @@ from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.path import Path as Outline
 from matplotlib.transforms import Affine2D
 
+from sparseid.data.latex_ocr.font_metrics import CHARACTERS
 from sparseid.data.latex_ocr.layout import Glyph
-from sparseid.data.latex_ocr.metrics import CHARACTERS
 from sparseid.data.latex_ocr.page import POINTS_PER_INCH, SEEN_ABOVE, WHITE_ABOVE
 
 PHASES = 4

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from sparseid.data.batch import MotifBatch
-from sparseid.data.kept import kept_arrays
+from sparseid.data.cache import cached_arrays
 from sparseid.data.latex_ocr.generator import KEPT_ON_DISK, Clean, LatexOcr, noisy
 from sparseid.streams import Streams
 
@@ -87,4 +87,4 @@ class Items:
 
     def _kept(self, number: int) -> Clean:
         settings = self.distribution.kept_under | {"stream": [self.streams.seed, self.name, number, BLOCK]}
-        return Clean(**kept_arrays("latex_ocr", settings, lambda: self._draw(number)._asdict()))
+        return Clean(**cached_arrays("latex_ocr", settings, lambda: self._draw(number)._asdict()))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from sparseid.data.latex_ocr.metrics import CHARACTERS, CONSTANTS, LARGE_PARENTHESES, SIZES, Character
+from sparseid.data.latex_ocr.font_metrics import CHARACTERS, CONSTANTS, LARGE_PARENTHESES, SIZES, Character
 from sparseid.data.latex_ocr.syntax import Fraction, Node, Parenthesised, Row, Scripted, Symbol
 
 DISPLAY, TEXT, SCRIPT, SMALLEST = range(4)

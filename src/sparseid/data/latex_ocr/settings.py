@@ -22,10 +22,9 @@ class LatexOcrSettings(MotifSettings):
 
     name: str = "latex_ocr"
     renderer: str = setting(
-        "builtin (TeX's rules and Computer Modern, drawn here), pdflatex (TeX itself, which has to be installed), or "
-        "mathtext (Matplotlib's layout, a check of builtin).",
+        "builtin (TeX's rules and Computer Modern, drawn here) or pdflatex (TeX itself, which has to be installed).",
         default="builtin",
-        choices=("builtin", "mathtext", "pdflatex"),
+        choices=("builtin", "pdflatex"),
     )
     height: int = setting(
         "Height of the canvas, pixels; formulas lie in its middle and are cut off where they are larger.",

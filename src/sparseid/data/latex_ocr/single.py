@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparseid.data.kept import kept_arrays
+from sparseid.data.cache import cached_arrays
 from sparseid.data.latex_ocr.generator import LatexOcr, noisy
 from sparseid.data.latex_ocr.grammar import KINDS
 from sparseid.data.latex_ocr.page import in_the_middle
@@ -56,7 +56,7 @@ def single_motifs(distribution: LatexOcr, images: int | None = None) -> SingleMo
     """Return the symbols of so many formulas without noise, in squares; made once and kept in the data folder."""
     images, side = images or IMAGES, round(SIDE * distribution.dpi / 200)
     settings = distribution.kept_under | {"single": [images, side, SEEN_AT_LEAST]}
-    kept = kept_arrays("latex_ocr", settings, lambda: _cut_out(distribution, images, side))
+    kept = cached_arrays("latex_ocr", settings, lambda: _cut_out(distribution, images, side))
     return SingleMotifs(kept["drawings"], kept["kinds"], distribution.white_flip)
 
 

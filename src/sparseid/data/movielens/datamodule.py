@@ -12,7 +12,6 @@ from sparseid.data.folds import split
 from sparseid.data.movielens.prepare import prepared
 from sparseid.data.movielens.settings import SYNTHETIC
 from sparseid.data.movielens.sources import PAPERS
-from sparseid.data.places import digest
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,8 +50,7 @@ class MovielensData(FeatureData):
         super().__init__(seeds, batch_size, len(self._split[1]))
         self.features = made.matrix.shape[1]
         self.note = _note(config.source)
-        self.files = {str(path): digest(path) for path in config.user_files().values()}
-        self.remarks = [f"read {path} (SHA-256 {content[:16]})" for path, content in self.files.items()]
+        self.record_files(config.user_files().values())
         self.remarks += [made.remark] if made.remark else []
         self.remarks.append(f"{len(made.matrix)} users, {self.features} films, {made.matrix.sum()} positive ratings")
 

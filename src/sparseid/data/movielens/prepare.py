@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from sparseid.data.cache import cached_arrays, digest
 from sparseid.data.folds import SPLIT_SEED
-from sparseid.data.kept import kept_arrays
-from sparseid.data.movielens.made import made_ratings
 from sparseid.data.movielens.reader import read_ratings, read_titles
 from sparseid.data.movielens.settings import SYNTHETIC
 from sparseid.data.movielens.sources import KEYS, RELEASES, find
-from sparseid.data.places import digest
+from sparseid.data.movielens.synthetic import draw_ratings
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,13 +51,13 @@ def prepared(config: MovielensSettings) -> Positives:
         If a file is not there or cannot be used, or nobody or too few films are left.
     """
     if config.source == SYNTHETIC:
-        ratings, genres = made_ratings(config.made)
+        ratings, genres = draw_ratings(config.made)
         matrix, movies = positives(ratings, config)
         titles = [f"Film {movie} ({genres[movie]})" for movie in movies]
         return Positives(matrix, np.array(titles), np.array([genres[movie] for movie in movies]))
     files = find(config)
     chosen = {name: getattr(config, name) for name in ("source", "min_rating", "min_positives", "movies", "users")}
-    kept = kept_arrays("movielens", [VERSION, chosen, *map(digest, files)], lambda: _from_files(config))
+    kept = cached_arrays("movielens", [VERSION, chosen, *map(digest, files)], lambda: _from_files(config))
     matrix = np.unpackbits(kept["bits"], axis=1, count=len(kept["titles"]))
     return Positives(matrix, kept["titles"], kept["genres"], str(kept["remark"]))
 

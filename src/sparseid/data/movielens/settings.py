@@ -83,7 +83,7 @@ class MovielensSettings(FeatureMatrixSettings):
         if self.source not in RELEASE_NAMES:
             return {}
         from sparseid.data.movielens.sources import places
-        from sparseid.data.places import unusable
+        from sparseid.data.paths import unusable
 
         files = dict(zip(("path", "titles"), places(self), strict=True))
         return {name: path for name, path in files.items() if not unusable(path)}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sparseid.data.download import download, unpack
 from sparseid.data.movielens.settings import SYNTHETIC
-from sparseid.data.places import data_folder, unusable
+from sparseid.data.paths import data_folder, unusable
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:

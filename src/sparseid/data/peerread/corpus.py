@@ -10,8 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sparseid.data.cache import cached_file
+from sparseid.data.paths import data_folder, samples_folder, unusable
 from sparseid.data.peerread.settings import FOLDER
-from sparseid.data.places import data_folder, made_once, samples_folder, unusable
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,7 +72,9 @@ def _gathered(place: Path, sections: tuple[str, ...], target: Path) -> Path:
         raise InputError(f"{error.filename} cannot be read: {error.strerror}", KEYS) from error
     key = hashlib.sha256(repr(state).encode()).hexdigest()[:16]
     path = target / "cache" / "peerread" / f"abstracts-{key}.txt"
-    return made_once(path, lambda file: file.write_text("".join(f"{_abstract(p)}\n" for p in files), encoding="utf-8"))
+    return cached_file(
+        path, lambda file: file.write_text("".join(f"{_abstract(p)}\n" for p in files), encoding="utf-8")
+    )
 
 
 def _files(place: Path, sections: tuple[str, ...]) -> list[Path]:

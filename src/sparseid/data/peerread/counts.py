@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparseid.data.kept import kept_arrays
+from sparseid.data.cache import cached_arrays, digest
 from sparseid.data.peerread.corpus import abstracts, text_file
 from sparseid.data.peerread.settings import FOLDER, SAMPLE
-from sparseid.data.places import digest
 from sparseid.errors import InputError
 from sparseid.streams import FIXED
 
@@ -49,7 +48,7 @@ def counted(config: CorpusSettings) -> Counts:
     InputError
         If the corpus cannot be read, or its words or documents are too few.
     """
-    kept = kept_arrays("peerread", identity(config), lambda: count(abstracts(config), config)._asdict())
+    kept = cached_arrays("peerread", identity(config), lambda: count(abstracts(config), config)._asdict())
     return Counts(kept["matrix"], kept["words"], int(kept["dropped"]))
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from sparseid.data.cache import digest
 from sparseid.data.feature_matrix import FeatureData, Matrices
 from sparseid.data.folds import split
 from sparseid.data.peerread.corpus import PAPERS_SECTIONS, place_of
 from sparseid.data.peerread.counts import Counts, counted
 from sparseid.data.peerread.settings import FOLDER
-from sparseid.data.places import digest
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:

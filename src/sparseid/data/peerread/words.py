@@ -10,7 +10,7 @@ import gzip
 import re
 from functools import cache, lru_cache
 
-from sparseid.data.places import samples_folder
+from sparseid.data.paths import samples_folder
 
 NOUNS = "wordnet_nouns.txt.gz"
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparseid.data.kept import kept_arrays
+from sparseid.data.cache import cached_arrays
 from sparseid.data.peerread.counts import Counts, identity
 from sparseid.streams import FIXED, Streams
 
@@ -52,7 +52,7 @@ def fitted_topics(config: PeerreadShiftSettings, counts: Counts) -> Topics:
         intensities = model.fit_transform(counts.matrix)
         return {"intensities": _shares(intensities), "words": _shares(model.components_)}
 
-    return Topics(**kept_arrays("peerread_shift", [VERSION, config.topics, identity(config.corpus)], fit))
+    return Topics(**cached_arrays("peerread_shift", [VERSION, config.topics, identity(config.corpus)], fit))
 
 
 def expected_counts(lengths: NDArray[np.int64], intensities: Array, words: Array) -> Array:

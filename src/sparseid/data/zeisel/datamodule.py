@@ -9,7 +9,6 @@ import numpy as np
 import torch
 
 from sparseid.data.feature_matrix import FeatureData, Matrices
-from sparseid.data.places import digest
 from sparseid.data.zeisel.gene_sets import place_of_sets, read_gene_sets
 from sparseid.data.zeisel.prepare import prepared
 from sparseid.data.zeisel.settings import ORIGINAL
@@ -52,8 +51,7 @@ class ZeiselData(FeatureData):
             self.gene_sets = read_gene_sets(place_of_sets(config))
         cells, classes = len(made.matrix), len(np.unique(made.classes))
         self.note = _note(cells, classes) if self.has_gene_names else OTHER_GENES
-        self.files = {str(path): digest(path) for path in config.user_files().values()}
-        self.remarks = [f"read {path} (SHA-256 {content[:16]})" for path, content in self.files.items()]
+        self.record_files(config.user_files().values())
         constant, others = made.left_out
         self.remarks.append(
             f"{cells} cells of {classes} classes, {self.features} genes; genes left out: {constant} that do not vary, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sparseid.data.places import data_folder, unusable
+from sparseid.data.paths import data_folder, unusable
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from sparseid.data.kept import kept_arrays
-from sparseid.data.places import digest
+from sparseid.data.cache import cached_arrays, digest
 from sparseid.data.zeisel.reader import Cells, place_of, read_original, read_sample, varying
 from sparseid.data.zeisel.settings import ORIGINAL
 from sparseid.errors import InputError
@@ -65,7 +64,7 @@ def prepared(config: ZeiselSettings) -> Prepared:
     if not path.is_file():
         read_original(path)  # says that it is not there
     settings = dataclasses.asdict(config) | {"path": "", "enrichment": False, "gene_sets": ""}
-    return Prepared(**kept_arrays("zeisel", [VERSION, settings, digest(path)], make))
+    return Prepared(**cached_arrays("zeisel", [VERSION, settings, digest(path)], make))
 
 
 def _informative(cells: Cells, config: ZeiselSettings) -> Cells:

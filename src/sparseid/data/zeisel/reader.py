@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.data.download import download
-from sparseid.data.places import data_folder, samples_folder, unusable
+from sparseid.data.paths import data_folder, samples_folder, unusable
 from sparseid.data.zeisel.settings import SAMPLE
 from sparseid.errors import InputError
 

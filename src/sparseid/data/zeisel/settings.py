@@ -77,7 +77,7 @@ class ZeiselSettings(FeatureMatrixSettings):
         """Return the files of cells and of gene sets, those that are read and can be read."""
         if self.source != ORIGINAL:
             return {}
-        from sparseid.data.places import unusable
+        from sparseid.data.paths import unusable
         from sparseid.data.zeisel.gene_sets import place_of_sets
         from sparseid.data.zeisel.reader import place_of
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import submitit
@@ -30,60 +27,16 @@ SAME_NAME = (
 """Settings that submitit calls as we do."""
 
 
-@dataclass(frozen=True)
-class Array:
-    """Cells that are submitted together.
-
-    Attributes
-    ----------
-    cells
-        Their numbers.
-    at_once
-        How many of them may run at once.
-    after
-        Number of the array that has to end before this one begins; None if none has.
-    """
-
-    cells: tuple[int, ...]
-    at_once: int
-    after: int | None
-
-
-def arrays(groups: Sequence[Sequence[int]], max_array: int, max_in_flight: int) -> list[Array]:
-    """Split cells into job arrays.
-
-    Parameters
-    ----------
-    groups
-        Numbers of the cells; those of different groups need different resources and never share an array.
-    max_array
-        Longest array.
-    max_in_flight
-        Cells of all arrays that may run at once; 0 for no limit. The arrays share it evenly; arrays beyond it wait for
-        an earlier one to end.
+def split(cells: Sequence[int], longest: int) -> list[Sequence[int]]:
+    """Split cells into as few arrays as possible, evenly.
 
     Examples
     --------
-    >>> [(len(array.cells), array.at_once, array.after) for array in arrays([range(40)], 15, 6)]
-    [(14, 2, None), (13, 2, None), (13, 2, None)]
-    >>> [(len(array.cells), array.at_once, array.after) for array in arrays([range(40)], 15, 2)]
-    [(14, 1, None), (13, 1, None), (13, 1, 0)]
+    >>> [len(array) for array in split(range(40), 15)]
+    [14, 13, 13]
     """
-    parts = [part for group in groups for part in _even_parts(group, max_array)]
-    if not max_in_flight:
-        return [Array(part, len(part), None) for part in parts]
-    lanes = min(max_in_flight, len(parts))
-    shares = [max_in_flight // lanes + (lane < max_in_flight % lanes) for lane in range(lanes)]
-    return [
-        Array(part, min(shares[number % lanes], len(part)), number - lanes if number >= lanes else None)
-        for number, part in enumerate(parts)
-    ]
-
-
-def _even_parts(group: Sequence[int], longest: int) -> list[tuple[int, ...]]:
-    count = math.ceil(len(group) / longest)
-    ends = [len(group) * part // count for part in range(count, -1, -1)]
-    return [tuple(group[len(group) - first : len(group) - last]) for first, last in itertools.pairwise(ends)]
+    count = -(-len(cells) // longest)
+    return [cells[number::count] for number in range(count)]
 
 
 def resources(run: RunConfig, settings: SlurmSettings) -> dict[str, Any]:
@@ -148,26 +101,23 @@ class Submission:
         needs = [resources(run, self.settings) for run in runs]
         groups = [[n for n, need in enumerate(needs) if need == first] for first in _distinct(needs)]
         jobs: dict[str, str] = {}
-        sent: list[str] = []  # the number of each array
-        for array in arrays(groups, self.settings.max_array, self.settings.max_in_flight):
-            before = [*first, *([] if array.after is None else [sent[array.after]])]
-            members = [runs[number] for number in array.cells]
-            after = ":".join(["afterany", *before]) if before else None
-            ids = self._send_array(members, needs[array.cells[0]], array.at_once, after)
+        before = list(first)
+        for array in (part for group in groups for part in split(group, self.settings.max_array)):
+            members = [runs[number] for number in array]
+            ids = self._send_array(members, needs[array[0]], ":".join(["afterany", *before]) if before else None)
             if not ids:
                 break
-            sent.append(ids[0].partition("_")[0])
+            if self.settings.max_in_flight:  # sbatch caps the jobs of one array: the next one waits for its end
+                before = [*first, ids[0].partition("_")[0]]
             for run, job in zip(members, ids, strict=True):
                 _note(run, job)
                 jobs[run_name(run)] = job
         return jobs
 
-    def _send_array(
-        self, runs: Sequence[RunConfig], needs: dict[str, Any], at_once: int, dependency: str | None
-    ) -> list[str]:
+    def _send_array(self, runs: Sequence[RunConfig], needs: dict[str, Any], dependency: str | None) -> list[str]:
         """Submit one array; return the job ids in the order of `runs`, nothing if sbatch refuses."""
         executor = submitit.SlurmExecutor(self.settings.submitit_folder, max_num_timeout=self.settings.max_num_timeout)
-        at_once = min(at_once, self.settings.array_parallelism)
+        at_once = min(self.settings.max_in_flight or len(runs), len(runs), self.settings.array_parallelism)
         executor.update_parameters(**self._parameters(needs), array_parallelism=at_once, dependency=dependency)
         cells = [FrozenCell(run_config_text(run), run_directory(run)) for run in runs]
         try:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sparseid.densities import density_grid
 from sparseid.methods.sparling.decoder import SequenceDecoder
+from sparseid.methods.sparling.densities import density_grid
 from sparseid.methods.sparling.encoder import LocalEncoder
 from sparseid.methods.sparling.penalised_layer import PenalisedLayer
 from sparseid.methods.sparling.schedule import DensitySchedule

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytorch_lightning import Callback, LightningModule, Trainer
 
-from sparseid.densities import ROUNDING
+from sparseid.methods.sparling.densities import ROUNDING
 
 
 @dataclass

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sparseid.densities import cuts_above
+from sparseid.methods.sparling.densities import cuts_above
 from sparseid.settings import DataSettings, Keys, MethodSettings, Run, SettingsError, setting
 
 

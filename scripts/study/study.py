@@ -1,17 +1,18 @@
-"""Write src/sparseid/papers/regcl/STUDY.md from whatever of experiment=regcl/study has finished (make study)."""
+"""Write scripts/study/STUDY.md from whatever of experiment=regcl/study has finished (make study)."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from document import study_text
+
 from sparseid.files import write_text
 from sparseid.papers.regcl.study import variants
-from sparseid.papers.regcl.study_text import study_text
 from sparseid.reporting.collect import collect
 
-FOLDER = Path(__file__).resolve().parents[1] / "src" / "sparseid" / "papers" / "regcl"
-NOTES = "study_notes.md"
+FOLDER = Path(__file__).resolve().parent
+NOTES = "notes.md"
 
 
 def main() -> None:

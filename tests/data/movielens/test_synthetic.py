@@ -1,11 +1,11 @@
 import numpy as np
 
-from sparseid.data.movielens.made import made_ratings
 from sparseid.data.movielens.settings import MadeRatingsSettings
+from sparseid.data.movielens.synthetic import draw_ratings
 
 
 def test_films_of_a_genre_are_liked_by_the_same_users():
-    ratings, named = made_ratings(MadeRatingsSettings(users=800, movies=120, genres=6))
+    ratings, named = draw_ratings(MadeRatingsSettings(users=800, movies=120, genres=6))
     assert set(ratings["rating"].unique()) <= set(np.arange(0.5, 5.5, 0.5))
     assert not ratings.duplicated(["userId", "movieId"]).any()
     liked = np.zeros((800, 120))
@@ -22,4 +22,4 @@ def test_films_of_a_genre_are_liked_by_the_same_users():
 
 def test_they_are_the_same_every_time():
     config = MadeRatingsSettings(users=30, movies=12, genres=3)
-    assert made_ratings(config)[0].equals(made_ratings(config)[0])
+    assert draw_ratings(config)[0].equals(draw_ratings(config)[0])

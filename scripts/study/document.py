@@ -39,7 +39,7 @@ EXPLAINED = (("supervised", "z2"), ("hybrid_contrastive", "z2"), ("hybrid_contra
 HEAD = f"""\
 # RegCL: what the headline of table 1 depends on
 
-Made from rows by `make study`; what is written by hand stands in `study_notes.md` beside it. Runs: `experiment={ID}`.
+Made from rows by `make study`; what is written by hand stands in `notes.md` beside it. Runs: `experiment={ID}`.
 
 ## What was asked
 

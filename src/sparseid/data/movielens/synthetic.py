@@ -21,7 +21,7 @@ STARS = 0.55
 """Stars per unit of liking."""
 
 
-def made_ratings(config: MadeRatingsSettings) -> tuple[pd.DataFrame, dict[int, str]]:
+def draw_ratings(config: MadeRatingsSettings) -> tuple[pd.DataFrame, dict[int, str]]:
     """Return ratings (userId, movieId, rating) and genres of each film, the same for every run.
 
     A film belongs to one genre and, one in three, to a second. A user's liking of a film is the mean of the user's

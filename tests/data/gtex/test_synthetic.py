@@ -1,15 +1,15 @@
-"""The stand-in for the atlas: the counts of the paper, factors that explain half of the latents, always the same."""
+"""The synthetic atlas: the counts of the paper, factors that explain half of the latents, always the same."""
 
 import anndata
 import numpy as np
 import pytest
 from sklearn.linear_model import RidgeCV
 
-from sparseid.data.gtex import stand_in
+from sparseid.data.gtex import synthetic
 from sparseid.data.gtex.datamodule import held_out_types
+from sparseid.data.gtex.genes import HOUSEKEEPING
 from sparseid.data.gtex.prepare import prepared
 from sparseid.data.gtex.reader import read_cells
-from sparseid.data.gtex.sources import HOUSEKEEPING
 from sparseid.data.gtex.tf_targets import read_tf_targets
 from sparseid.streams import FIXED
 
@@ -17,7 +17,7 @@ from sparseid.streams import FIXED
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("stand_in") / "cells.h5ad"
-    stand_in.write_stand_in(path)
+    synthetic.write_atlas(path)
     return path
 
 
@@ -25,8 +25,8 @@ def test_has_the_papers_counts(path):
     cells = read_cells(path, "Broad cell type", exclude=["Unknown"])
     assert len(cells.types) == 43
     assert np.minimum(cells.population, 1000).sum() == 15256
-    assert np.count_nonzero(cells.population >= 1000) == stand_in.LARGE_TYPES
-    assert np.count_nonzero(cells.codes == -1) == stand_in.UNKNOWN_CELLS
+    assert np.count_nonzero(cells.population >= 1000) == synthetic.LARGE_TYPES
+    assert np.count_nonzero(cells.codes == -1) == synthetic.UNKNOWN_CELLS
 
 
 def test_is_a_file_in_the_layout_of_the_atlas(path):
@@ -41,7 +41,7 @@ def test_is_a_file_in_the_layout_of_the_atlas(path):
 
 def test_is_the_same_every_time(path, tmp_path):
     again = tmp_path / "again.h5ad"
-    stand_in.write_stand_in(again)
+    synthetic.write_atlas(again)
     first, second = anndata.read_h5ad(path), anndata.read_h5ad(again)
     assert (first.X != second.X).nnz == 0
     assert first.obs.equals(second.obs)
@@ -49,18 +49,18 @@ def test_is_the_same_every_time(path, tmp_path):
 
 def test_any_draw_of_sizes_has_the_papers_counts():
     for number in range(20):
-        sizes = stand_in.population(FIXED.numpy("test", number))
+        sizes = synthetic.population(FIXED.numpy("test", number))
         assert len(sizes) == 43
         assert np.minimum(sizes, 1000).sum() == 15256
         assert sizes.min() >= 20
 
 
 def test_its_table_has_18_to_95_factors_per_gene(tmp_path):
-    stand_in.write_tf_targets(tmp_path / "table.tsv")
+    synthetic.write_tf_targets(tmp_path / "table.tsv")
     table = read_tf_targets(tmp_path / "table.tsv")
-    assert tuple(len(table[gene]) for gene in HOUSEKEEPING) == stand_in.REGULATORS
-    assert (min(stand_in.REGULATORS), max(stand_in.REGULATORS)) == (18, 95)
-    assert set().union(*table.values()) <= set(stand_in.FACTORS)
+    assert tuple(len(table[gene]) for gene in HOUSEKEEPING) == synthetic.REGULATORS
+    assert (min(synthetic.REGULATORS), max(synthetic.REGULATORS)) == (18, 95)
+    assert set().union(*table.values()) <= set(synthetic.FACTORS)
 
 
 def test_factors_explain_about_half_of_the_smoothed_latents_and_four_types_can_be_held_out(settings):

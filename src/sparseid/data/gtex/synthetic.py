@@ -1,4 +1,4 @@
-"""The stand-in for the atlas: made cells in its layout, with its 43 types and the paper's number of cells.
+"""A synthetic atlas: cells in the layout of the real one, with its 43 types and the paper's number of cells.
 
 A cell has a visible state, which its transcription factors show and which moves along a random tree of types, and a
 hidden one, which only genes outside the table of factors show. Each latent gene is a non-linear function of its factors
@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sparseid.data.gtex.sources import HOUSEKEEPING
+from sparseid.data.gtex.genes import HOUSEKEEPING
 from sparseid.streams import FIXED
 
 BROAD_CELL_TYPES = (
@@ -125,8 +125,8 @@ def log_rates(types: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.
     return levels + np.concatenate([SHOWN * factors, SHOWN * latents, HIDDEN_SHOWN * others], axis=1)
 
 
-def write_stand_in(path: Path) -> None:
-    """Write the stand-in as an ``.h5ad`` file: log expression, counts, principal components, annotations."""
+def write_atlas(path: Path) -> None:
+    """Write the cells as an ``.h5ad`` file: log expression, counts, principal components, annotations."""
     import anndata
     from sklearn.decomposition import PCA
 
@@ -151,7 +151,7 @@ def write_stand_in(path: Path) -> None:
 def _annotations(
     numbers: NDArray[np.int64], names: list[str], counts: NDArray[np.int64], rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return annotations under the atlas' names, as far as a made cell can have them."""
+    """Return annotations under the atlas' names, as far as a synthetic cell can have them."""
     cells = len(numbers)
     tissue = np.asarray(TISSUES)[rng.integers(0, len(TISSUES), cells)]
     prep = np.asarray(PREPS)[rng.integers(0, len(PREPS), cells)]

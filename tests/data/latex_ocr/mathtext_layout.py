@@ -1,9 +1,8 @@
-"""The renderer whose layout is Matplotlib's mathtext: an independent check of `builtin` where there is no TeX.
+"""A renderer whose layout is Matplotlib's mathtext: an independent check of `builtin` where there is no TeX.
 
 Order and places of the symbols come from another parser of the same formula, with other rules: parentheses are as high
-as what they hold, scripts shrink without end and have no drawings of their own, there are fewer spaces. Whoever doubts
-a result on `builtin`, or a change of it, can hold images of both against each other or train on these: the symbols are
-the same, their boxes lie a few pixels apart. The parser takes 10 ms a formula, so blocks are kept on disk.
+as what they hold, scripts shrink without end and have no drawings of their own, there are fewer spaces. The
+symbols are the same, their boxes lie a few pixels apart.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparseid.densities import cuts_above, density_grid
+from sparseid.methods.sparling.densities import cuts_above, density_grid
 
 
 def test_published_grid_ends_at_the_published_density():

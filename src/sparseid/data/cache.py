@@ -1,0 +1,148 @@
+"""Cache of the data folder: files that one of several processes creates, whole or not there, and digests of files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+import zlib
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
+
+from filelock import FileLock
+
+from sparseid.data.paths import data_folder
+from sparseid.errors import InputError
+
+if TYPE_CHECKING:  # the digests of a run's files are wanted before NumPy is
+    from numpy.typing import NDArray
+
+DAMAGED = (ValueError, EOFError, BadZipFile, zlib.error)
+"""Exceptions that NumPy raises for a file that is cut off, or no npz file."""
+DIGEST_CACHED_FROM = 2**20
+"""Bytes of a file from which on its digest is cached: smaller ones are read faster than looked up."""
+
+
+def cached_file(path: Path, create: Callable[[Path], object]) -> Path:
+    """Return a file, created if it is not there; several processes may ask at once, one of them creates it.
+
+    Parameters
+    ----------
+    path
+        The file; its folder is created where it is missing.
+    create
+        Called with a temporary path in the same folder, which is then renamed: the file is whole or not there.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written to.
+    """
+    lock = _lock(path)
+    try:
+        if path.is_file():
+            return path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except OSError as error:
+        raise InputError(
+            f"cannot write to the folder of data {path.parent}: {error.strerror}. Set SPARSEID_DATA to a folder that "
+            "you can write to (and place or link there what you had placed in the other)"
+        ) from error
+    temporary = path.with_name(f".{path.stem}.tmp{path.suffix}")  # some writers look at the suffix
+    try:
+        if not path.is_file():
+            create(temporary)
+            temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+        lock.release()
+    return path
+
+
+def cached_npz(path: Path, create: Callable[[Path], object]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a npz file, created as by :func:`cached_file`; again, with a warning, if it is damaged."""
+    cached_file(path, create)
+    try:
+        return _arrays(path)
+    except DAMAGED:
+        warnings.warn(f"{path} is damaged: it is created again", stacklevel=2)
+    with _lock(path):
+        try:
+            return _arrays(path)  # another process may have repaired it
+        except DAMAGED:
+            path.unlink()
+        except FileNotFoundError:
+            pass
+    return _arrays(cached_file(path, create))
+
+
+def cached_arrays(
+    data_set: str, settings: Any, create: Callable[[], Mapping[str, NDArray[Any]]]
+) -> dict[str, NDArray[Any]]:
+    """Return the arrays that `create` returns, from the cache if they were created before.
+
+    Parameters
+    ----------
+    data_set
+        Folder of the cache.
+    settings
+        Everything that the arrays depend on, the digests of files and a version of the steps included: plain values.
+    create
+        Returns the arrays; an exception is passed on, and nothing is cached.
+    """
+    key = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
+
+    def write(target: Path) -> None:
+        import numpy as np
+
+        arrays = create()
+        with target.open("wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+
+    return cached_npz(data_folder() / "cache" / data_set / f"prepared-{key}.npz", write)
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of the whole content of a file, as 64 hex digits.
+
+    An atlas of gigabytes is read once: its digest is cached in the data folder under the file's path, size and time of
+    change, and found there as long as these stay the same. Where the data folder cannot be written to, the file is read
+    once per process.
+    """
+    state = path.stat()
+    if state.st_size < DIGEST_CACHED_FROM:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    return _cached_digest(path.resolve(), state.st_size, state.st_mtime_ns)
+
+
+@cache
+def _cached_digest(path: Path, size: int, changed: int) -> str:
+    def read() -> str:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    name = hashlib.sha256(f"{path} {size} {changed}".encode()).hexdigest()[:16]
+    cached = data_folder() / "cache" / "digests" / f"{name}.txt"
+    try:
+        return cached_file(cached, lambda target: target.write_text(read())).read_text()
+    except (InputError, OSError):
+        return read()
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    import numpy as np
+
+    loaded = np.load(path, allow_pickle=False)
+    if not isinstance(loaded, np.lib.npyio.NpzFile):
+        raise ValueError("one array without a name")
+    with loaded as arrays:
+        return dict(arrays)
+
+
+def _lock(path: Path) -> FileLock:
+    """Return the lock that whoever creates or removes a cached file holds."""
+    return FileLock(path.with_name(f".{path.name}.lock"))

@@ -1,0 +1,29 @@
+"""Folders of data: tracked samples, user-provided files, and the cache."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[3]
+
+
+def data_folder() -> Path:
+    """Return ``$SPARSEID_DATA``, by default the project's folder ``data``."""
+    return Path(os.environ.get("SPARSEID_DATA") or PROJECT / "data")
+
+
+def samples_folder() -> Path:
+    """Return the folder of the small data sets that the project itself holds."""
+    return PROJECT / "data" / "samples"
+
+
+def unusable(path: Path) -> str:
+    """Return why a file cannot be read (``is not there``, ``is empty``, ``cannot be read: ...``); empty if it can."""
+    try:
+        if not path.is_file():
+            return "is not there"
+        with path.open("rb") as file:
+            return "" if file.read(1) else "is empty"
+    except OSError as error:  # also in a folder that may not be searched
+        return f"cannot be read: {error.strerror}; check its permissions, and those of the folders above it"
