@@ -122,7 +122,8 @@ def _missing_file(missing: str, origins: Origins) -> ConfigError:
     """`missing` is a path below a folder of the search path: ``scale/papr``, ``experiment/at/sparling/fig3.huge``."""
     if missing.startswith("experiment/at/"):
         experiment, _, scale = missing.removeprefix("experiment/at/").rpartition(".")
-        folder = next(folder for folder in origins.folders if (folder / f"experiment/{experiment}.yaml").is_file())
+        own = (folder for folder in origins.folders if (folder / f"experiment/{experiment}.yaml").is_file())
+        folder = next(own, origins.configs)
         file = origins.shown(folder / f"{missing}.yaml")
         return ConfigError(
             f"experiment={experiment} has no values for scale={scale}: {file} is missing",
