@@ -94,7 +94,7 @@ def dendrogram(
     if correlation == "spearman":
         means = rankdata(means, axis=1)
     if (flat := means.std(axis=1) == 0).any():
-        raise ValueError(f"type {int(np.argmax(flat))} has the same mean in all dimensions: its correlations are undefined")
+        raise ValueError(f"type {int(np.argmax(flat))} has the same mean in all dimensions: no correlation is defined")
     r = np.clip(np.corrcoef(means), -1, 1)
     distances = squareform(1 - r, checks=False)  # the diagonal is 0 up to rounding
     return Dendrogram(linkage(distances, method), r)
