@@ -178,7 +178,7 @@ def _preset_recipes(run: RunConfig) -> frozenset[str]:
     """Return the recipes of the preset's cells: a cell without a measurement of its own is like the others."""
     from sparseid.papers.presets import preset_recipes  # pandas: only where it is needed
 
-    return preset_recipes(run.experiment, run.scale)
+    return preset_recipes(run.experiment, run.scale, Path(run.outputs))
 
 
 def _from_whole_runs(runs: Sequence[WholeRun], trained: int, cap: int) -> tuple[float, bool]:

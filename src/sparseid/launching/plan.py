@@ -18,8 +18,9 @@ from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.errors import InputError
-from sparseid.launching import kept
+from sparseid.launching import recorded
 from sparseid.launching.estimate import NOTHING_LEFT, Estimate, Estimator, costs_of_runs, read_costs
+from sparseid.papers.presets import note_command
 from sparseid.papers.registry import ARTEFACTS, PAPERS
 from sparseid.papers.targets import load_targets
 from sparseid.training import environment
@@ -203,10 +204,12 @@ def plan_artefacts(
         if scale not in scales(name, configs):
             return (), f"no preset at scale={scale}"
         try:
-            cells = sweep.plan([f"experiment={name}", f"scale={scale}", f"outputs={outputs}", *overrides], configs)
+            asked = [f"experiment={name}", f"scale={scale}", f"outputs={outputs}", *overrides]
+            planned = sweep.plan(asked, configs)
+            note_command(planned, asked, configs)
         except ConfigError as error:
             return (), str(error)
-        return tuple(look.at(cell.run) for cell in cells.cells), ""
+        return tuple(look.at(cell.run) for cell in planned.cells), ""
 
     planned = []
     for name, (paper, title) in _chosen(only).items():
@@ -225,12 +228,14 @@ def plan_command(overrides: Sequence[str], configs: Path = CONFIGS) -> Workload:
     ConfigError
         If it would refuse to.
     """
-    runs = [cell.run for cell in sweep.plan(overrides, configs).cells]
+    planned = sweep.plan(overrides, configs)
+    note_command(planned, overrides, configs)
+    runs = [cell.run for cell in planned.cells]
     first = runs[0]
     look = _Look(Path(first.outputs), first.scale)
     title = ARTEFACTS[first.experiment].title if first.experiment in ARTEFACTS else ""
-    planned = PlannedArtefact(first.experiment, first.paper, title, _flag_older_code(map(look.at, runs)))
-    return Workload(first.scale, (planned,))
+    artefact = PlannedArtefact(first.experiment, first.paper, title, _flag_older_code(map(look.at, runs)))
+    return Workload(first.scale, (artefact,))
 
 
 def all_artefacts() -> dict[str, tuple[str, str]]:
@@ -259,7 +264,7 @@ class _Look:
     """Looks up how far runs are; each once."""
 
     def __init__(self, outputs: Path, scale: str, count_measured: bool = True):
-        self.measured = kept.measured() if count_measured else {}
+        self.recorded = recorded.results() if count_measured else {}
         self.estimator = Estimator([*costs_of_runs(outputs, scale), *read_costs()])
         self.seen: dict[str, PlannedRun] = {}
 
@@ -277,7 +282,7 @@ class _Look:
         state, commit, dirty, written = _state(status), "", False, ""
         if state == "done" and (damage := folder.damage()):
             state, status = "failed", {**status, "message": damage}
-        rows = [] if run.force else [self.measured.get(key) for key in kept.keys(run)]
+        rows = [] if run.force else [self.recorded.get(result) for result in recorded.wanted(run)]
         found = rows[0] if all(rows) and rows else None
         if state == "done":
             made_with = environment.read(folder.path / "environment.json") or {}

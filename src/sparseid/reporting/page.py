@@ -9,14 +9,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sparseid.files import write_text
 from sparseid.papers.names import written
 from sparseid.papers.presets import artefact_recipes
 from sparseid.papers.registry import ARTEFACTS, PAPERS, not_built
-from sparseid.papers.targets import load_targets
+from sparseid.papers.targets import load_targets, load_yaml
 from sparseid.reporting import PAGE
 from sparseid.reporting.collect import Collection, collect
 from sparseid.reporting.pictures import RunPictures, newest_pictures
@@ -92,7 +91,7 @@ class PaperPage:
 
 
 def build_report(outputs: Path, scale: str | None = None, collection: Collection | None = None) -> Path:
-    """Write the report of everything under `outputs` (and the rows kept in git) and return its start page.
+    """Write the report of everything under `outputs` (and the recorded rows) and return its start page.
 
     Parameters
     ----------
@@ -170,7 +169,8 @@ def _other_settings(paper: str, collection: Collection) -> list[str]:
     rows = collection.rows
     names = [name for name, entry in ARTEFACTS.items() if entry.paper == paper]
     shown = {
-        scale: frozenset().union(*(artefact_recipes(name, scale) for name in names)) for scale in set(rows["scale"])
+        scale: frozenset().union(*(artefact_recipes(name, scale, collection.outputs) for name in names))
+        for scale in set(rows["scale"])
     }
     named = set(zip(rows["run"], rows["recipe"], rows["scale"], strict=True))
     return sorted({str(run) for run, recipe, scale in named if recipe not in shown[scale]})
@@ -178,4 +178,4 @@ def _other_settings(paper: str, collection: Collection) -> list[str]:
 
 def _deviations(paper: str) -> list[dict[str, Any]]:
     path = files("sparseid.papers").joinpath(paper, "deviations.yaml")
-    return yaml.safe_load(path.read_text(encoding="utf-8"))["deviations"] if path.is_file() else []
+    return load_yaml(path.read_text(encoding="utf-8"))["deviations"] if path.is_file() else []

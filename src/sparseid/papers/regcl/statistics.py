@@ -10,6 +10,7 @@ import pandas as pd
 
 from sparseid.metrics.anova import anova, tukey_hsd
 from sparseid.papers.claims import ClaimCheck, Finding, not_measured
+from sparseid.papers.rows import key, keys_of, times, with_keys
 from sparseid.papers.targets import load_targets
 
 FACTORS = {"A": "attribution", "D": "dim", "M": "training", "E": "regularisation"}
@@ -89,24 +90,25 @@ def _printed_pairs(artefact: str) -> frozenset[tuple[str, str]]:
 def _frame(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a column per factor and the AUC, a line per run and attribution method."""
     auc = rows[(rows["metric"] == "auc") & rows["value"].notna()]
-    columns = {letter: [keys.get(name) for keys in auc["keys"]] for letter, name in FACTORS.items()}
+    columns = {letter: key(auc, name).to_numpy() for letter, name in FACTORS.items()}
     return pd.DataFrame({**columns, "auc": auc["value"].to_numpy(float)})
 
 
 def _rows_like(rows: pd.DataFrame, values: Sequence[tuple[dict[str, Any], str, float]], n: int) -> pd.DataFrame:
     """Return a row per value: of the newest of `rows`, and of no seed, since all of them went into it."""
-    newest = rows.iloc[int(pd.to_datetime(rows["written"], utc=True, format="ISO8601").argmax())]
+    newest = rows.iloc[int(times(rows).argmax())]
     keys, metrics, numbers = zip(*values, strict=True)
     made = pd.DataFrame([newest] * len(values)).reset_index(drop=True)
     units = {"sum_sq": "squared AUC percent", "meandiff": "AUC percent points"}
     unit = [units.get(metric, "1") for metric in metrics]
-    return made.assign(keys=list(keys), metric=list(metrics), value=list(numbers), n=n, seed=-1, unit=unit)
+    made = made.assign(metric=list(metrics), value=list(numbers), n=n, seed=-1, unit=unit)
+    return with_keys(made, keys)
 
 
 def _of_terms(rows: pd.DataFrame, statistic: str) -> dict[str, float]:
     table = anova_rows(rows)
     chosen = table[table["metric"] == statistic]
-    values = {keys["term"]: float(value) for keys, value in zip(chosen["keys"], chosen["value"], strict=True)}
+    values = {term: float(value) for term, value in zip(key(chosen, "term"), chosen["value"], strict=True)}
     return {term: value for term, value in values.items() if value == value}  # NaN: not determined
 
 
@@ -155,8 +157,8 @@ def _best_group(rows: pd.DataFrame, factors: Sequence[str], artefact: str, group
     """Check that a group is significantly above each of the others."""
     table = tukey_rows(rows, factors, artefact)
     by_pair: dict[tuple[str, str], dict[str, float]] = {}
-    for keys, value in zip(table["keys"], table["value"], strict=True):
-        by_pair.setdefault((keys["group1"], keys["group2"]), {})[keys["statistic"]] = float(value)
+    for keys, value in zip(keys_of(table), table["value"], strict=True):
+        by_pair.setdefault((str(keys["group1"]), str(keys["group2"])), {})[str(keys["statistic"])] = float(value)
     found: dict[str, tuple[float, float]] = {}
     for (first, second), pair in by_pair.items():
         if group in (first, second):

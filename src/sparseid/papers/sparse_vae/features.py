@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import pandas as pd
 
@@ -19,7 +20,7 @@ from sparseid.papers.claims import (
     significantly_above,
 )
 from sparseid.papers.names import written
-from sparseid.papers.rows import per_replicate, select, values_of
+from sparseid.papers.rows import key, keys_of, per_replicate, select, values_of
 from sparseid.papers.sparse_vae.cells import values
 
 ENRICHED = 10
@@ -29,9 +30,9 @@ MADE = "latent_factors"
 SEPARATOR = "; "
 
 
-def topics(rows: pd.DataFrame) -> list[dict[str, str]]:
+def topics(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the keys of every topic that was found: ``top_features`` and, for films, ``shared``."""
-    return [keys for keys in rows["keys"] if "top_features" in keys]
+    return keys_of(rows[key(rows, "top_features").notna()])
 
 
 def _some_topic(rows: pd.DataFrame, fits: Callable[[dict[str, str]], bool], what: str) -> Finding:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from sparseid.papers.drawing import FAINT, INK, legend_below, new_figure, tidy
 from sparseid.papers.names import written
-from sparseid.papers.rows import values_of
+from sparseid.papers.rows import key, values_of
 from sparseid.papers.sparse_vae.cells import METHODS, STUCK_ABOVE, WARM_UP, values
 from sparseid.papers.targets import Target
 
@@ -127,12 +127,10 @@ def coherence_of_topics(rows: pd.DataFrame, targets: Sequence[Target], scale: st
         Scale of `rows`; written below the axis.
     """
     first = rows[rows["seed"] == (rows["seed"].min() if len(rows) else 0)]
-    of_topic = first[first["keys"].map(lambda keys: "topic" in keys).astype(bool)]
-    found = {
-        keys["topic"]: (keys["top_features"], value)
-        for keys, metric, value in zip(of_topic["keys"], of_topic["metric"], of_topic["value"], strict=True)
-        if metric == "npmi"
-    }
+    of_topic = first[key(first, "topic").notna()]
+    coherence = of_topic[of_topic["metric"] == "npmi"]
+    columns = (key(coherence, "topic"), key(coherence, "top_features"), coherence["value"])
+    found = {topic: (features, value) for topic, features, value in zip(*columns, strict=True)}
     by_chance = of_topic[of_topic["metric"] == "npmi_random"]["value"].astype(float)
     shown = dict(sorted(found.items())[:TOPICS_SHOWN])
     figure, grid = new_figure(9.5, 0.24 * max(len(shown), 3) + 1.0)
