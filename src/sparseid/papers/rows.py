@@ -63,9 +63,9 @@ def select(rows: pd.DataFrame, allowed: Mapping[str, Collection[Key | None]]) ->
     """Return the rows that carry every key of `allowed` with one of its values; None allows rows without the key."""
     chosen = np.ones(len(rows), dtype=bool)
     for name, values in allowed.items():
-        column = key(rows, name)
-        wanted = np.array([*(value for value in values if value is not None), None], dtype=object)[:-1]
-        chosen &= (column.isin(wanted) | column.isna()) if None in values else column.isin(wanted)
+        column = key(rows, name).to_numpy(object)
+        fits = np.logical_or.reduce([column == value for value in values if value is not None], initial=False)
+        chosen &= (fits | pd.isna(column)) if None in values else fits
     return rows[chosen]
 
 
@@ -85,7 +85,7 @@ def per_seed(rows: pd.DataFrame, metric: str, **keys: Key) -> pd.Series:
     -------
     Series of float64, index ``seed``; rows without a value (undefined metrics) are dropped.
     """
-    chosen = select(rows[rows["metric"] == metric], {name: (value,) for name, value in keys.items()})
+    chosen = select(_of_metric(rows, metric), {name: (value,) for name, value in keys.items()})
     values = pd.Series(chosen["value"].to_numpy(float), index=chosen["seed"].to_numpy(), dtype=float).dropna()
     return values.groupby(level=0).mean()
 
@@ -96,15 +96,19 @@ def per_replicate(rows: pd.DataFrame, metric: str, keys: Sequence[str] = ()) -> 
     Rows without a value (undefined metrics) are dropped; further rows of a replicate are averaged. The order is that of
     the replicates, not of the rows: a bootstrap interval depends on it.
     """
-    chosen = rows[rows["metric"] == metric]
+    chosen = _of_metric(rows, metric)
     values: dict[tuple, list[float]] = {}
-    columns = [chosen["seed"], *(key(chosen, name) for name in keys)]
-    for *replicate, value in zip(*columns, chosen["value"].to_numpy(float), strict=True):
-        if not np.isnan(value):
-            values.setdefault(tuple(None if pd.isna(part) else part for part in replicate), []).append(value)
+    columns = [chosen["seed"].tolist(), *(key(chosen, name).tolist() for name in keys)]
+    for *replicate, value in zip(*columns, chosen["value"].astype(float).tolist(), strict=True):
+        if value == value:  # NaN is no value, and no key
+            values.setdefault(tuple(part if part == part else None for part in replicate), []).append(value)
     ordered = sorted(values, key=lambda replicate: (replicate[0], *map(str, replicate[1:])))
     means = [float(np.mean(values[replicate])) for replicate in ordered]
     return pd.Series(means, index=pd.Index(ordered, tupleize_cols=False), dtype=float)
+
+
+def _of_metric(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+    return rows[rows["metric"].to_numpy(object) == metric]
 
 
 def values_of(rows: pd.DataFrame, name: str) -> list[Key]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import pandas as pd
 
-from sparseid.metrics.anova import anova, tukey_hsd
+from sparseid.metrics.anova import Anova, anova, tukey_hsd
 from sparseid.papers.claims import ClaimCheck, Finding, not_measured
 from sparseid.papers.rows import key, keys_of, times, with_keys
 from sparseid.papers.targets import load_targets
@@ -32,7 +32,7 @@ def anova_rows(rows: pd.DataFrame) -> pd.DataFrame:
     factors = [letter for letter in FACTORS if frame[letter].nunique() > 1]
     if len(frame) < FEWEST_VALUES or not factors:
         return rows.iloc[:0]
-    found = anova(frame, "auc", factors)
+    found = _anova(tuple(frame.itertuples(index=False, name=None)), tuple(frame), tuple(factors))
     table = found.table
     values: list[tuple[dict[str, Any], str, float]] = [
         ({"term": term, "statistic": name}, name, float(table.loc[term, name]))
@@ -68,7 +68,7 @@ def tukey_rows(rows: pd.DataFrame, factors: Sequence[str], artefact: str) -> pd.
         return rows.iloc[:0]
     printed = _printed_pairs(artefact)
     values: list[tuple[dict[str, Any], str, float]] = []
-    pairs = tukey_hsd(frame["auc"].to_numpy(), groups.to_numpy())
+    pairs = _tukey_hsd(tuple(frame["auc"]), tuple(groups))
     columns = (pairs[name].tolist() for name in ("group2", "group1", "meandiff", "p_adj"))
     for first, second, difference, p_adj in zip(*columns, strict=True):  # statsmodels' is group2 less group1
         known = (second, first) in printed
@@ -78,6 +78,18 @@ def tukey_rows(rows: pd.DataFrame, factors: Sequence[str], artefact: str) -> pd.
         values.append((keys | {"statistic": "meandiff"}, "meandiff", float(difference)))
         values.append((keys | {"statistic": "p_adj"}, "p_adj", float(p_adj)))
     return _rows_like(rows, values, len(frame))
+
+
+@lru_cache(maxsize=8)
+def _anova(values: tuple, columns: tuple[str, ...], factors: tuple[str, ...]) -> Anova:
+    """Return the analysis of variance of the AUC; every claim about table 3 asks for it."""
+    return anova(pd.DataFrame(values, columns=columns), "auc", factors)
+
+
+@lru_cache(maxsize=8)
+def _tukey_hsd(values: tuple[float, ...], groups: tuple[str, ...]) -> pd.DataFrame:
+    """Return Tukey's tests; every claim about tables 4 and 5 asks for them."""
+    return tukey_hsd(values, groups)
 
 
 @cache
