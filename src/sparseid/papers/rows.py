@@ -108,7 +108,8 @@ def per_replicate(rows: pd.DataFrame, metric: str, keys: Sequence[str] = ()) -> 
 
 
 def _of_metric(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-    return rows[rows["metric"].to_numpy(object) == metric]
+    chosen = rows["metric"].to_numpy(object) == metric
+    return rows if chosen.all() else rows[chosen]
 
 
 def values_of(rows: pd.DataFrame, name: str) -> list[Key]:

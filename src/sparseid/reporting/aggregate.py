@@ -10,7 +10,7 @@ import pandas as pd
 from sparseid.measurements import Key
 from sparseid.metrics.intervals import Summary
 from sparseid.papers.artefact import Artefact
-from sparseid.papers.rows import keys_of, select, times
+from sparseid.papers.rows import key_columns, keys_of, select, times
 from sparseid.papers.targets import Target
 from sparseid.reporting.verdicts import Verdict, judge
 
@@ -63,6 +63,7 @@ def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
     mine = artefact.derive(select(mine, artefact.selects))
     mine = mine[mine["metric"].isin(artefact.metrics)]
     commit = newest_commit(mine)
+    mine = mine[["seed", "metric", "value", "unit", "commit", *key_columns(mine)]]
     printed = {(_identity(target.keys), target.metric): target for target in artefact.targets}
     measured: dict[tuple[frozenset[tuple[str, Key]], str], list[int]] = {}
     for place, (keys, metric) in enumerate(zip(keys_of(mine, artefact.cell), mine["metric"], strict=True)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -90,7 +91,9 @@ class PaperPage:
         return Counter(run.state for run in self.collection.runs)
 
 
-def build_report(outputs: Path, scale: str | None = None, collection: Collection | None = None) -> Path:
+def build_report(
+    outputs: Path, scale: str | None = None, collection: Collection | None = None, png: bool = False
+) -> Path:
     """Write the report of everything under `outputs` (and the recorded rows) and return its start page.
 
     Parameters
@@ -101,6 +104,8 @@ def build_report(outputs: Path, scale: str | None = None, collection: Collection
         Only this scale; None for every scale of which there is anything.
     collection
         What was collected from `outputs` at `scale`, where the caller has done so already.
+    png
+        Whether to write each figure as a PNG file, too; the pages show SVG.
 
     Notes
     -----
@@ -110,7 +115,8 @@ def build_report(outputs: Path, scale: str | None = None, collection: Collection
     start = outputs / PAGE
     start.parent.mkdir(parents=True, exist_ok=True)
     scales = [scale] if scale else collection.scales() or [DEFAULT_SCALE]
-    pages = [_paper_page(paper, collection.of_paper(paper), scales, start.parent) for paper in PAPERS]
+    kinds = ("svg", "png") if png else ("svg",)
+    pages = [_paper_page(paper, collection.of_paper(paper), scales, start.parent, kinds) for paper in PAPERS]
     write_rows_file(collection.rows, start.parent / ROWS_FILE)
     environment = _environment(pages)
     for page in pages:
@@ -146,14 +152,16 @@ def _environment(pages: list[PaperPage]) -> Environment:
     return environment
 
 
-def _paper_page(paper: str, collection: Collection, scales: list[str], report: Path) -> PaperPage:
+def _paper_page(paper: str, collection: Collection, scales: list[str], report: Path, kinds: Sequence[str]) -> PaperPage:
     built = [entry for entry in ARTEFACTS.values() if entry.paper == paper]
     targets = load_targets(paper)
     return PaperPage(
         paper=paper,
         title=targets.title,
         sections={
-            name: [write_artefact(entry, collection, report, name) for entry in built] for name in scales if built
+            name: [write_artefact(entry, collection, report, name, kinds) for entry in built]
+            for name in scales
+            if built
         },
         planned=[reported(targets, name) for name in not_built(paper)],
         pictures=newest_pictures(collection.runs, report),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from sparseid.papers.presets import artefact_runs, of_artefact
 from sparseid.papers.targets import PaperTargets, Statement
 from sparseid.reporting.aggregate import Cell, cells
 from sparseid.reporting.collect import Collection
-from sparseid.reporting.figures import save_figure
+from sparseid.reporting.figures import KINDS, save_figure
 from sparseid.reporting.pictures import Picture, picture
 from sparseid.reporting.tables import Line, caption, latex, lines, markdown, metric_text, paper_text
 
@@ -123,8 +124,10 @@ def file_name(artefact_id: str) -> str:
     return artefact_id.replace("/", "-")
 
 
-def write_artefact(artefact: Artefact, collection: Collection, report: Path, scale: str) -> Section:
-    """Write table (.md, .tex) and figure (.png, .svg) of one artefact to ``<report>/<scale>``.
+def write_artefact(
+    artefact: Artefact, collection: Collection, report: Path, scale: str, kinds: Sequence[str] = ("svg",)
+) -> Section:
+    """Write table (.md, .tex) and figure (of `kinds`) of one artefact to ``<report>/<scale>``.
 
     Returns
     -------
@@ -140,11 +143,9 @@ def write_artefact(artefact: Artefact, collection: Collection, report: Path, sca
     write_text(folder / f"{name}.md", markdown(table, heading))
     write_text(folder / f"{name}.tex", latex(table, heading))
     figure = artefact.figure(rows, collection.arrays(scale), scale)
-    if figure is not None:
-        save_figure(figure, folder, name)
-    else:
-        for kind in ("png", "svg"):  # of rows or runs that are no longer there
-            (folder / f"{name}.{kind}").unlink(missing_ok=True)
+    written = [] if figure is None else save_figure(figure, folder, name, kinds)
+    for path in {folder / f"{name}.{kind}" for kind in KINDS} - set(written):  # of an earlier report
+        path.unlink(missing_ok=True)
     expected = artefact_runs(artefact.id, scale, collection.outputs)
     return Section(
         artefact=artefact,
