@@ -76,7 +76,7 @@ def test_what_was_never_measured_stays_unknown(config, cost):
 def test_cells_of_one_preset_are_alike(config, cost, monkeypatch):
     first, second, third = (config(*SMALL, f"method.encoder.width={width}") for width in (8, 12, 16))
     recipes = frozenset(recipe_hash(run) for run in (first, second, third))
-    monkeypatch.setattr("sparseid.papers.presets.preset_recipes", lambda experiment, scale: recipes)
+    monkeypatch.setattr("sparseid.papers.presets.preset_recipes", lambda experiment, scale, outputs: recipes)
     costs = [cost(recipe=recipe_hash(run), whole_runs=RUNS[i : i + 1]) for i, run in enumerate((first, second))]
     assert Estimator(costs).left(first).seconds == 220.0  # its own
     left = Estimator(costs).left(third)
@@ -86,7 +86,7 @@ def test_cells_of_one_preset_are_alike(config, cost, monkeypatch):
 def test_a_shorter_cell_of_a_preset_takes_no_longer_than_its_cap(config, cost, monkeypatch):
     shorter = config(*SMALL, "trainer.max_samples=50000")
     recipes = frozenset(recipe_hash(run) for run in (config(*SMALL), shorter))
-    monkeypatch.setattr("sparseid.papers.presets.preset_recipes", lambda experiment, scale: recipes)
+    monkeypatch.setattr("sparseid.papers.presets.preset_recipes", lambda experiment, scale, outputs: recipes)
     assert Estimator([cost(whole_runs=RUNS[:1])]).left(shorter).seconds == pytest.approx(100.0 + 20.0)
 
 
@@ -95,7 +95,7 @@ def test_the_cell_with_most_keys_in_common_counts(config, cost, monkeypatch):
     runs = [config(*preset, f"method.training={training}", "data.latents=4") for training in ("supervised", "hybrid")]
     larger = config(*preset, "method.training=hybrid", "data.latents=6")
     recipes = frozenset(recipe_hash(run) for run in (*runs, larger))
-    monkeypatch.setattr("sparseid.papers.presets.preset_recipes", lambda experiment, scale: recipes)
+    monkeypatch.setattr("sparseid.papers.presets.preset_recipes", lambda experiment, scale, outputs: recipes)
     costs = [
         cost(recipe=recipe_hash(run), keys=cell_keys(run), step_s=step, test_s=0.0)
         for run, step in zip(runs, (1.0, 2.0), strict=True)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sparseid.config.identity import member_seeds, recipe_hash
 from sparseid.config.schema import RunConfig
 from sparseid.config.sweep import Plan, with_needed
-from sparseid.papers import recorded
+from sparseid.papers.recorded import read_recorded
 from sparseid.papers.registry import ARTEFACTS
 
 Wanted = tuple[str, str, int, bool]
@@ -27,7 +27,7 @@ def results() -> dict[Wanted, Origin]:
 
     Damaged files are skipped; the report names them.
     """
-    rows, _ = recorded.read_recorded(recorded.RECORDED)
+    rows, _ = read_recorded()
     timed = rows["metric"] == "seconds"
     columns = ("scale", "recipe", "seed", "written", "commit")
     lines = sorted(rows.assign(timed=timed)[[*columns, "timed"]].drop_duplicates().itertuples(index=False, name=None))

@@ -110,7 +110,7 @@ def _write_planned(planned: Plan, outputs: Path) -> None:
     lines = planned_lines(planned)
     experiment, scale, *_ = lines[0]
     path = _planned_file(experiment, scale, outputs)
-    if lines == _recorded(RECORDED).get((experiment, scale)):
+    if lines == recorded_presets().get((experiment, scale)):
         path.unlink(missing_ok=True)
     else:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -125,6 +125,13 @@ def planned_lines(planned: Plan) -> list[Line]:
     )
 
 
+@cache
+def recorded_presets() -> dict[tuple[str, str], list[Line]]:
+    """Return the lines of each of the project's own presets, (experiment, scale)."""
+    path = RECORDED / PRESETS
+    return _read(path) if path.exists() else {}
+
+
 def compose_presets(configs: Path = CONFIGS) -> Iterator[Line]:
     """Compose every preset at every scale and yield the lines of its runs (a minute)."""
     from sparseid.config.sweep import plan  # imports Hydra
@@ -137,7 +144,7 @@ def compose_presets(configs: Path = CONFIGS) -> Iterator[Line]:
 def _lines(experiment: str, scale: str, outputs: Path | None) -> list[Line]:
     path = None if outputs is None else _planned_file(experiment, scale, outputs)
     if path is None or not path.exists():
-        return _recorded(RECORDED).get((experiment, scale), [])
+        return recorded_presets().get((experiment, scale), [])
     return _read(path, "Remove the file: planning the preset writes it again").get((experiment, scale), [])
 
 
@@ -145,13 +152,7 @@ def _planned_file(experiment: str, scale: str, outputs: Path) -> Path:
     return outputs / PLANNED / f"{experiment.replace('/', '-')}-{scale}.csv"
 
 
-@cache
-def _recorded(folder: Path) -> dict[tuple[str, str], list[Line]]:
-    return _read(folder / PRESETS) if (folder / PRESETS).exists() else {}
-
-
 def _read(path: Path, remedy: str = "") -> dict[tuple[str, str], list[Line]]:
-    """Return the lines of each preset of a table."""
     found: dict[tuple[str, str], list[Line]] = {}
     for line in read_table(path, COLUMNS, remedy=remedy).itertuples(index=False, name=None):
         found.setdefault(line[:2], []).append(line)

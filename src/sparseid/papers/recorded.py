@@ -37,13 +37,13 @@ _BEFORE_KEYS, _BEHIND_KEYS = ("recipe",), ("seed", "metric", "value", "unit", "n
 _DIGEST_LENGTH = 12
 
 
-def read_recorded(folder: Path = RECORDED) -> tuple[pd.DataFrame, dict[str, str]]:
+def read_recorded(folder: Path | None = None) -> tuple[pd.DataFrame, dict[str, str]]:
     """Read all recorded rows.
 
     Parameters
     ----------
     folder
-        Where they lie; it need not exist.
+        Where they lie, it need not exist; None for the project's own.
 
     Returns
     -------
@@ -52,6 +52,7 @@ def read_recorded(folder: Path = RECORDED) -> tuple[pd.DataFrame, dict[str, str]
     damaged
         Paper -> what is wrong with its file, and the remedy; its rows are missing. All papers' if ``runs.csv`` is.
     """
+    folder = RECORDED if folder is None else folder
     papers = sorted(path for path in folder.glob("*.csv") if path.name not in (RUNS, PRESETS))
     found, damaged = [no_rows()], {}
     try:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sparseid.papers.artefact import Arrays
-from sparseid.papers.recorded import RECORDED, read_recorded
+from sparseid.papers.recorded import read_recorded
 from sparseid.papers.rows import newest, rows_frame
 from sparseid.reporting.seconds import rows_with_seconds
 from sparseid.training.errors import RunError
@@ -117,7 +117,7 @@ def collect(outputs: Path, scale: str | None = None, recorded: Path | None = Non
         if state == "unreadable":
             problems.append(Problem(folder.parts[-2], message))
         runs.append(RunState(folder, folder.parts[-3], folder.parts[-2], state, message))
-    known, damaged = read_recorded(RECORDED if recorded is None else recorded)
+    known, damaged = read_recorded(recorded)
     problems += [Problem(paper, text) for paper, text in damaged.items()]
     known = known if scale is None else known[known["scale"] == scale]
     parts = [rows_frame(found).assign(source="outputs"), known.assign(source="recorded")]
