@@ -8,7 +8,7 @@ import pytest
 from sparseid.config.identity import cell_keys, recipe_hash
 from sparseid.config.sweep import plan
 from sparseid.launching.plan import all_artefacts
-from sparseid.papers.presets import preset_recipes
+from sparseid.papers.presets import RECORDED, preset_recipes
 from sparseid.papers.regcl.claims import REGCL
 from sparseid.papers.regcl.study import (
     ANCHORS,
@@ -25,8 +25,9 @@ from sparseid.papers.regcl.study import (
 )
 from sparseid.papers.regcl.study_text import QUESTIONS, study_text
 from sparseid.papers.registry import ARTEFACTS
+from sparseid.papers.rows import newest, rows_frame
 from sparseid.reporting.aggregate import cells
-from sparseid.reporting.collect import collect, measured_files, newest, rows_frame
+from sparseid.reporting.collect import collect
 from sparseid.training.rows import Row
 
 BASE = {"run": "r", "paper": "regcl", "scale": "small", "unit": "", "n": 9, "commit": "a" * 40, "dirty": False}
@@ -189,6 +190,6 @@ def test_minimum_norm_needs_no_map():
 def test_the_document_in_git_is_made_of_the_rows_in_git(tmp_path):
     folder = files("sparseid.papers.regcl")
     notes = folder.joinpath("study_notes.md").read_text(encoding="utf-8")
-    made = study_text(collect(tmp_path, measured=measured_files()).rows, ["small", "paper"], notes)
+    made = study_text(collect(tmp_path, recorded=RECORDED).rows, ["small", "paper"], notes)
     stated = folder.joinpath("STUDY.md").read_text(encoding="utf-8")
     assert stated == made, "make keep, then make study, and commit both"

@@ -8,10 +8,10 @@ import pytest
 from sparseid.papers.claims import Comparison
 from sparseid.papers.presets import preset_recipes, preset_runs
 from sparseid.papers.registry import artefact, run_figures
+from sparseid.papers.rows import newest, rows_frame
 from sparseid.papers.targets import load_targets
 from sparseid.papers.tbr.claims import CLAIMS, LATENTS, LEARNED, PROBABILITIES
 from sparseid.reporting.aggregate import cells
-from sparseid.reporting.collect import newest, rows_frame
 from sparseid.training.rows import Row
 
 BASE = {"run": "r", "paper": "tbr", "scale": "small", "unit": "", "n": 9, "commit": "a" * 40, "dirty": False}

@@ -229,8 +229,7 @@ def _read_paper(path: Path, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _write_paper(rows: pd.DataFrame, path: Path) -> None:
-    rows = rows.dropna(axis="columns", how="all")
-    keys = sorted(key_columns(rows))
+    keys = sorted(name for name in key_columns(rows) if rows[name].notna().any())
     header = [*_BEFORE_KEYS, *keys, *_BEHIND_KEYS]
     texts = {name: rows[name].map(key_text) for name in (*keys, "value")}
     write_table(path, header, sorted(rows.assign(**texts)[header].itertuples(index=False, name=None)))
