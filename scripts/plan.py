@@ -22,7 +22,7 @@ def main() -> int:
     parser.add_argument("--scale", choices=["smoke", "small", "paper"], help="default: small")
     parser.add_argument("--outputs", type=Path, help="folder of runs (default: outputs)")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this paper or artefact; may be repeated")
-    parser.add_argument("--runs", action="store_true", help="list each run of long sweeps too")
+    parser.add_argument("--runs", action="store_true", help="also list each run of long sweeps")
     parser.add_argument("--json", action="store_true", help="everything as JSON")
     arguments = parser.parse_intermixed_args()
     options = [f"{name}={value}" for name in ("scale", "outputs") if (value := getattr(arguments, name)) is not None]

@@ -1,4 +1,4 @@
-"""Write outputs/recorded/presets.csv: which runs each preset asks for at each scale (make presets). Commit it."""
+"""Write outputs/recorded/presets.csv: the runs of each preset at each scale (make presets). Commit it."""
 
 from sparseid.papers.presets import COLUMNS, compose_presets
 from sparseid.papers.recorded import PRESETS, RECORDED, write_table

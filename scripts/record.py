@@ -24,11 +24,11 @@ def why_not(rows: list[Row], folder: Path) -> str | None:
     if not rows:
         return "no rows"
     if any(row.dirty for row in rows):
-        return "made with changes that no commit holds"
+        return "made with uncommitted changes"
     first = rows[0]
     of_paper = [name for name, artefact in ARTEFACTS.items() if artefact.paper == first.paper]
     if not any(first.recipe in artefact_recipes(name, first.scale, folder.parents[2]) for name in of_paper):
-        return "made with settings that are no preset's"
+        return "settings match no preset"
     return None
 
 

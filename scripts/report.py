@@ -13,7 +13,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Tables, figures and verdicts from whatever has finished.")
     parser.add_argument("--outputs", type=Path, default=Path("outputs"), help="folder of runs (default: outputs)")
     parser.add_argument("--scale", choices=["smoke", "small", "paper"], help="only this scale (default: all)")
-    parser.add_argument("--png", action="store_true", help="figures as PNG files, too")
+    parser.add_argument("--png", action="store_true", help="also write figures as PNG files")
     arguments = parser.parse_args()
     try:
         collection = collect(arguments.outputs, arguments.scale)

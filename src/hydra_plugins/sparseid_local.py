@@ -24,13 +24,13 @@ class LocalSettings:
 
     _target_: str = "hydra_plugins.sparseid_local.LocalLauncher"
     jobs: int = 0
-    """Cells at once; 0: one per GPU (per trainer.devices GPUs), without GPUs one per CPU core."""
+    """Concurrent runs; 0: one per GPU (per trainer.devices GPUs), without GPUs one per CPU core."""
     wait: bool = True
-    """False: hand the cells to a process in the background and return at once."""
+    """False: make the runs in a background process and return at once."""
 
 
 class LocalLauncher(Launcher):
-    """Each cell of a sweep in a process of its own, several at a time; a single run in this process."""
+    """Launcher that makes each run of a sweep in its own process, several at once, and a single run in this one."""
 
     def __init__(self, jobs: int, wait: bool) -> None:
         self.jobs, self.wait = jobs, wait
@@ -41,7 +41,7 @@ class LocalLauncher(Launcher):
         self.task = task_function
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> "Sequence[JobReturn]":
-        """Make the cells; how each ended is returned, not raised."""
+        """Make the runs; return outcomes, also of failed ones."""
         from sparseid.launching.launch import returns
         from sparseid.launching.local import launch_local
 

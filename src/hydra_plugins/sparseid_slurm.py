@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SlurmLauncher(Launcher):
-    """Each cell of a sweep, or a single run, as one SLURM job."""
+    """Launcher that makes each run of a sweep, or a single run, as one SLURM job."""
 
     def __init__(self, **settings: Any) -> None:
         self.settings = {
@@ -34,7 +34,7 @@ class SlurmLauncher(Launcher):
         self.task = task_function
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> "Sequence[JobReturn]":
-        """Submit the cells and follow them; how each ended is returned, not raised."""
+        """Submit the runs and follow them; return outcomes, also of failed ones."""
         from sparseid.launching.launch import returns
         from sparseid.launching.slurm.launch import launch_slurm
 

@@ -72,4 +72,4 @@ def test_ten_kills_leave_the_rows_of_an_undisturbed_run(smoke, undisturbed, tmp_
     assert "Report:" in said  # ... so that only the report was left to make
     assert smoke.numbers() == undisturbed.numbers()
     assert smoke.files() == undisturbed.files()
-    assert smoke.run() == (0, f"{smoke.folder.name} is done: {smoke.folder} (force=true makes it again)\n")
+    assert smoke.run() == (0, f"{smoke.folder.name} is done: {smoke.folder} (force=true repeats it)\n")

@@ -26,7 +26,7 @@ def runs(tmp_path):
 
 @pytest.fixture
 def make(runs, monkeypatch):
-    """Make the cells with a Python program each, given as text per seed, and return the outcomes."""
+    """Make the runs with a Python program each, given as text per seed, and return the outcomes."""
     monkeypatch.setattr(local, "RETRY_S", 0.05)
 
     def pool(*programs, places=2):
@@ -103,7 +103,7 @@ def test_the_configuration_is_frozen(runs, tmp_path):
     assert local.serialize(runs[2]).parent == tmp_path / "jobs"
 
 
-def test_done_and_diverged_cells_are_left_out(runs, capsys):
+def test_done_and_diverged_runs_are_skipped(runs, capsys):
     for run, state in zip(runs, ("done", "diverged", "failed", "done"), strict=True):
         folder = RunFolder(run_directory(run))
         folder.open(run)
@@ -219,7 +219,7 @@ def test_a_job_ends_with_whoever_started_it(runs):
 
 
 def test_in_the_background(runs, monkeypatch, capsys):
-    """Returns at once; the cells are made by a process that goes on."""
+    """Returns at once; the runs continue in another process."""
     for run in runs[:2]:  # begun by other code: they fail at once
         folder = RunFolder(run_directory(run))
         folder.open(run)

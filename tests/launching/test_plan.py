@@ -64,7 +64,7 @@ def keep(record, config, sparling_rows):
 STACK = "experiment=tbr/fig4", "scale=smoke", "hydra.mode=RUN", "data.S=1"
 
 
-def test_a_stack_counts_as_measured_only_with_the_rows_of_all_its_seeds(tmp_path, config, monkeypatch):
+def test_a_stack_counts_as_recorded_only_with_the_rows_of_all_its_seeds(tmp_path, config, monkeypatch):
     run = config(*STACK, "seeds=[0,1,2]")
     commands = [*STACK, "seeds=[0,1,2]", f"outputs={tmp_path}", "trainer=cpu"]
 
@@ -175,7 +175,7 @@ def test_a_killed_run_is_preempted(tmp_path, pretend):
     assert (status["pid"], status["host"]) == (os.getpid(), socket.gethostname())
 
 
-def test_rows_kept_in_git_count_as_measured(tmp_path, keep, pretend):
+def test_recorded_rows_count(tmp_path, keep, pretend):
     keep(0, 1, commit="b" * 40)
     pretend(*SMALL, "seed=2", commit="c" * 40)
     pretend(*SMALL, "seed=1", state="failed")
@@ -190,7 +190,7 @@ def test_rows_kept_in_git_count_as_measured(tmp_path, keep, pretend):
     assert [run.state for run in again] == ["planned", "failed", "done", "planned", "planned"]
 
 
-def test_measured_rows_of_another_scale_or_recipe_do_not_count(tmp_path, keep):
+def test_recorded_rows_of_another_scale_or_recipe_do_not_count(tmp_path, keep):
     keep(0, scale="smoke")
     assert [run.state for run in plan_command([*SMALL, f"outputs={tmp_path}"]).runs().values()] == ["planned"]
     keep(0)
@@ -205,7 +205,7 @@ def test_a_run_to_be_made_again_is_not_done(tmp_path, keep, pretend):
     assert (run.state, run.left.seconds) == ("planned", pytest.approx(3600))
 
 
-def test_measured_runs_can_be_left_out_of_a_command(keep):
+def test_recorded_runs_can_be_skipped_by_a_command(keep):
     keep(0, 3)
     planned = without_recorded(sweep.plan(["experiment=sparling/fig3", "scale=small"]))
     assert [cell.run.seed for cell in planned.cells] == [1, 2, 4]
@@ -290,7 +290,7 @@ def test_sums_are_written_so_that_nothing_is_hidden(tmp_path, config, monkeypatc
     assert estimate.NOTHING_LEFT.seconds == 0
 
 
-def test_run_py_leaves_out_what_is_measured_if_asked_to(keep, capsys):
+def test_run_py_skips_recorded_runs_on_request(keep, capsys):
     keep(0, 1, 2, 3)
     ask = ["experiment=sparling/fig3", "scale=small", "--skip-recorded", "--cfg", "job"]
     assert main(ask) == 0

@@ -1,4 +1,4 @@
-"""The help page of one data set or method, written from the metadata of its settings (``--help data=zeisel``)."""
+"""The help page of one data set or method, generated from the metadata of its settings (``--help data=zeisel``)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def component_pages(words: Sequence[str], folders: Sequence[Path], width: int = 
     Raises
     ------
     InputError
-        If there is no such data set or method.
+        If a data set or method is unknown.
     """
     picked = [word.split("=", 1) for word in words if "=" in word]
     return "\n".join(_page(group, name, folders, width) for group, name in picked if group in FOLDERS)
@@ -57,11 +57,11 @@ def _fields(settings: type, prefix: str, values: Any) -> Iterator[tuple[str, Any
             if value == MISSING:
                 factory = field.default_factory
                 value = field.default if factory is dataclasses.MISSING else factory()
-            yield f"{prefix}{field.name}", kind, field, _written(value)
+            yield f"{prefix}{field.name}", kind, field, _command_text(value)
 
 
-def _written(value: Any) -> str:
-    """Return a value as it is typed on the command line."""
+def _command_text(value: Any) -> str:
+    """Return a value in the syntax of the command line."""
     if isinstance(value, bool):
         return str(value).lower()
     return f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)

@@ -77,9 +77,9 @@ class Estimator:
 
     def left(self, run: RunConfig, trained: int = 0) -> Estimate:
         """Return the remaining time of a run after `trained` training samples."""
-        recipe, of_preset = recipe_hash(run), preset_recipes(run.experiment, run.scale, Path(run.outputs))
+        recipe = recipe_hash(run)
         known, note = [cost for cost in self.costs if cost.recipe == recipe], ""
-        if not known and recipe in of_preset:
+        if not known and recipe in (of_preset := preset_recipes(run.experiment, run.scale, Path(run.outputs))):
             known, note = [cost for cost in self.costs if cost.recipe in of_preset], ", other settings"
         if not known:
             return UNKNOWN

@@ -1,4 +1,4 @@
-"""The help page, written from the files of the search path without composing anything."""
+"""The help page, generated from the files of the search path without composing anything."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ sparseid: papers about sparsity and identifiability, each table and figure from 
 usage: python run.py [experiment=NAME] [scale=smoke|small|paper] [KEY=VALUE ...] [--cfg job]
 
   python run.py                                   experiment=digitcircle scale=small
-  python run.py experiment=digitcircle seed=3     one run: trains, evaluates, prints the paper's numbers beside ours
+  python run.py experiment=digitcircle seed=3     one run: trains, evaluates, prints the paper's numbers and ours
   python run.py experiment=sparling/fig3          a figure over its seeds; seed=0,1 replaces the preset's
   python run.py scale=paper trainer=ddp trainer.devices=4
   python run.py scale=smoke method.encoder.width=8,16
                                                   a comma sweeps, over every combination
   python run.py experiment=sparling/fig3 hydra/launcher=slurm hydra.launcher.partition=gpu
-The same command again continues what was interrupted and skips what is done.
+The same command continues interrupted runs and skips finished ones.
 """
 
 FOOT = """\
 any key of the configuration can be set: KEY=VALUE, for example method.optimizer.lr=1e-4
   seed=0              every random stream of the run derives from it
   outputs=outputs     folder of runs and reports
-  force=true          make a run again that is done
+  force=true          repeat finished runs
   hydra.mode=RUN      one run of a preset that sweeps
-  paired=[[a,b]]      the swept keys a and b advance together instead of being multiplied
-  variants="['','data.canvas=48']"   the sweep as it stands, and again with other settings
-  hydra.launcher.jobs=2       local: runs at once (0: one per GPU, without GPUs one per core)
-  hydra.launcher.wait=false   return at once; the runs go on in the background, or on the cluster
+  paired=[[a,b]]      the swept keys a and b advance together instead of being combined
+  variants="['','data.canvas=48']"   the sweep itself, and again with other settings
+  hydra.launcher.jobs=2       local: concurrent runs (0: one per GPU, without GPUs one per core)
+  hydra.launcher.wait=false   return at once; the runs continue in the background, or on the cluster
 
-  --config-dir FOLDER look for YAML files in this folder, too
-  --cfg job           print the configuration that would be run, and run nothing
+  --config-dir FOLDER look for YAML files in this folder as well
+  --cfg job           print the configuration and run nothing
   --skip-recorded     skip runs whose results are recorded in git
   --help              this page; --help data=zeisel or --help method=tbr: its settings, their ranges and defaults
 
-exit code: 0 done, 1 a run failed, 2 the configuration cannot be run, 130 interrupted (143 by SIGTERM); both go on
+exit code: 0 done, 1 a run failed, 2 the configuration cannot be run, 130 interrupted (143 by SIGTERM)
 """
 
 
@@ -51,8 +51,8 @@ def help_page(folders: Sequence[Path] = (), width: int = 120) -> str:
     Parameters
     ----------
     folders
-        The search path; by default ours and those of extensions. A choice from elsewhere than the first folder is
-        followed by the name of its extension, or by its folder.
+        The search path; by default ours and those of extensions. Choices from other folders than the first are followed
+        by the name of their extension, or by their folder.
     width
         Columns of the terminal.
     """
@@ -75,7 +75,7 @@ def help_page(folders: Sequence[Path] = (), width: int = 120) -> str:
 
 
 def _source(group: str, choice: str, folders: Sequence[Path]) -> str:
-    """Return the extension or the folder of a choice in brackets; nothing if it is ours."""
+    """Return the extension or the folder of a choice in brackets; empty if it is ours."""
     file = config_file(f"{group}/{choice}", folders)
     assert file is not None
     folder = next(folder for folder in folders if file.is_relative_to(folder))

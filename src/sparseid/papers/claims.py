@@ -31,7 +31,7 @@ Outcome = Literal["holds", "fails", "undecided"]
 SIGNIFICANT = 0.05
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 FEWEST_POINTS = 4
-"""A rank correlation over fewer points says nothing."""
+"""Minimum for a meaningful rank correlation."""
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ def extreme_at(
     what, point
         The metric and the key of points, in words.
     lowest
-        False asks for the highest mean.
+        False for the highest mean.
     within_spread
         Also accept the first point whose mean lies within a standard deviation of the extreme (the lowest point of a
         plateau is random).

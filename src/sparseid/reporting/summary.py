@@ -183,9 +183,8 @@ def _print_numbers(console: Console, shown: RunTable) -> None:
     for name in shown.header:
         table.add_column(name, justify="right")
     for line in shown.lines:
-        table.add_row(
-            *(str(value) if isinstance(value, int) else "" if value is None else number(value) for value in line)
-        )
+        texts = (str(value) if isinstance(value, int) else "" if value is None else number(value) for value in line)
+        table.add_row(*texts)
     console.print(table)
 
 

@@ -1,4 +1,4 @@
-"""Which cells form an array, how many run at once, and what sbatch is told."""
+"""Arrays of runs, numbers of concurrent jobs, and parameters of sbatch."""
 
 import re
 
@@ -14,7 +14,7 @@ from sparseid.launching.slurm.submit import Submission, resources, split
 
 
 @given(st.integers(0, 2000), st.integers(1, 500))
-def test_long_sweeps_are_split_evenly_and_every_cell_is_sent_once(cells, max_array):
+def test_long_sweeps_are_split_evenly_and_every_run_is_sent_once(cells, max_array):
     arrays = split(range(cells), max_array)
     assert sorted(cell for array in arrays for cell in array) == list(range(cells))
     lengths = [len(array) for array in arrays]

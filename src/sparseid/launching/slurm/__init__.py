@@ -1,1 +1,1 @@
-"""Cells as SLURM jobs, submitted with submitit: left out where done, frozen, sent in arrays, followed by ``squeue``."""
+"""Runs as SLURM jobs: serialized, submitted in arrays with submitit, and followed with ``squeue``."""

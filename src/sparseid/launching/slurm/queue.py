@@ -110,4 +110,4 @@ def why_not_done(status: dict[str, Any], job: str, output: Path) -> str:
             return f"{meaning}{where}"
     errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
     last = (errors or lines or ["it wrote nothing"])[-1]
-    return f"the job ended and said last: {last}{where}"
+    return f"the job ended with: {last}{where}"

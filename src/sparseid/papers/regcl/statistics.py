@@ -40,9 +40,8 @@ def anova_rows(rows: pd.DataFrame) -> pd.DataFrame:
         for name in ("sum_sq", "df", "F", "p")
         if pd.notna(table.loc[term, name])  # residuals have neither F nor p
     ]
-    values += [
-        ({"term": "overall", "statistic": name}, name, value) for name, value in (("F", found.F), ("p", found.p))
-    ]
+    overall = {"F": found.F, "p": found.p}
+    values += [({"term": "overall", "statistic": name}, name, value) for name, value in overall.items()]
     return _rows_like(rows, values, len(frame))
 
 

@@ -161,8 +161,8 @@ def study_rows(rows: pd.DataFrame) -> pd.DataFrame:
 
     Per variant and data set: ``lead`` of each relation, ``above_paper`` of each anchor, ``minimum_norm_auc``.
     """
-    made: list[dict[str, Any]] = []
-    keys_made: list[dict[str, Any]] = []
+    found_rows: list[dict[str, Any]] = []
+    found_keys: list[dict[str, Any]] = []
     for variant in variants(str(rows["scale"].iloc[0])) if len(rows) else ():
         own = variant.of(rows)
         if own.empty:
@@ -173,6 +173,6 @@ def study_rows(rows: pd.DataFrame) -> pd.DataFrame:
         for metric, keys, values in [*found, ("minimum_norm_auc", {}, minimum_norm(own))]:
             unit = "AUC in percent" if metric == "minimum_norm_auc" else "AUC percent points"
             for (seed, dim), value in zip(values.index, values, strict=True):
-                made.append({**of_seed[seed], "metric": metric, "value": value, "unit": unit})
-                keys_made.append({"variant": str(variant), "dim": dim, **keys})
-    return with_keys(pd.DataFrame(made, columns=rows.columns), keys_made) if made else rows.iloc[:0]
+                found_rows.append({**of_seed[seed], "metric": metric, "value": value, "unit": unit})
+                found_keys.append({"variant": str(variant), "dim": dim, **keys})
+    return with_keys(pd.DataFrame(found_rows, columns=rows.columns), found_keys) if found_rows else rows.iloc[:0]

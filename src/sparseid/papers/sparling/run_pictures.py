@@ -187,8 +187,8 @@ def draw_confusion(axes: Axes, confusion: NDArray[np.integer], kind_names: Seque
     axes.axhline(n_rows - 1.5, color=INK, linewidth=1)
     axes.axvline(n_columns - 1.5, color=INK, linewidth=1)
     names = [*map(label, kind_names), "no motif"]
-    shares = [_percent(share) if share else "none" for share in plot.row_shares]
-    axes.set_yticks(range(n_rows), [f"{name}  ({share})" for name, share in zip(names, shares, strict=True)])
+    fractions = [_percent(fraction) if fraction else "none" for fraction in plot.row_shares]
+    axes.set_yticks(range(n_rows), [f"{name}  ({text})" for name, text in zip(names, fractions, strict=True)])
     fired = ["/".join(f"#{channel}" for channel in channels[column]) for column in plot.channels[:-1]]
     together = any(len(of_kind) > 1 for of_kind in channels)
     axes.set_xticks(range(n_columns), [*fired, "missed"], rotation=90 if together else 0)
@@ -227,9 +227,9 @@ def density_trace(trace: NDArray[np.floating]) -> Figure:
     return figure
 
 
-def _percent(share: float) -> str:
+def _percent(fraction: float) -> str:
     """Format a fraction in percent, with one decimal or, if small, two digits."""
-    return f"{100 * share:.1f} %" if share >= 0.001 else f"{100 * share:.2g} %"
+    return f"{100 * fraction:.1f} %" if fraction >= 0.001 else f"{100 * fraction:.2g} %"
 
 
 def _marks(maps: NDArray[np.floating], stride: float) -> tuple[NDArray, NDArray, NDArray]:
@@ -320,10 +320,10 @@ def _exchange_title(legend: MotifLegend, *tokens: NDArray[np.integer]) -> list[s
 
 
 def _exchange_entries(
-    axes: Axes, entries: NDArray[np.integer], size: tuple[int, ...], cells: int, sound: bool, legend: MotifLegend
+    axes: Axes, entries: NDArray[np.integer], size: tuple[int, ...], positions: int, sound: bool, legend: MotifLegend
 ) -> None:
     """Draw the entries (e, 5) of one map of an item of `size` (height, width)."""
-    stride = (size[1] if sound else size[0]) / cells
+    stride = (size[1] if sound else size[0]) / positions
     for _, row, column, before, after in entries.tolist():
         moved = before != after
         place = ((row if sound else column) + 0.5) * stride - 0.5
