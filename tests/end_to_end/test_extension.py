@@ -147,6 +147,18 @@ def test_an_installed_package_runs_what_was_planned(shell, swept, tmp_path):
     assert numbers(installed.folder("small", 1)) == numbers(shell.folder("small", 1))
 
 
+def test_a_broken_paper_is_named_before_any_run_begins(tmp_path):
+    paper = tmp_path / "with_a_broken_paper" / "papers" / "broken" / "__init__.py"
+    paper.parent.mkdir(parents=True)
+    paper.write_text("import no_such_module")
+    shell = Shell(tmp_path / "outputs", {"SPARSEID_EXTENSIONS": str(tmp_path / "with_a_broken_paper")})
+    code, said = shell.run("scale=smoke")
+    assert code == 2
+    assert "error: with_a_broken_paper.papers.broken cannot be imported: ModuleNotFoundError" in said
+    assert "do without the extension with_a_broken_paper (SPARSEID_EXTENSIONS=" in said
+    assert not any(shell.outputs.rglob("status.json"))
+
+
 def test_without_the_package_its_run_is_refused_by_name(shell, swept):
     without = dataclasses.replace(shell, environment={})
     code, said = without("-m", "sparseid.launching.job", str(shell.folder("small", 1) / "config.yaml"))
