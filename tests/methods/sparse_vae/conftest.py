@@ -8,9 +8,9 @@ import torch
 import yaml
 from omegaconf import OmegaConf
 
-from sparseid.config.identity import member_seeds
 from sparseid.config.schema import RunConfig
 from sparseid.data.feature_matrix import FeatureData, Matrices
+from sparseid.data.seven_features.datamodule import SevenFeaturesData
 from sparseid.data.seven_features.settings import SevenFeaturesSettings
 from sparseid.methods.sparse_vae.model import VAE, Given, SparseVAE
 from sparseid.methods.sparse_vae.networks import Noise
@@ -18,7 +18,6 @@ from sparseid.methods.sparse_vae.settings import SparseVAESettings
 from sparseid.methods.sparse_vae.vsc import VSC
 from sparseid.settings import TrainerSettings
 from sparseid.stacking.members import generators
-from sparseid.training import build
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "configs" / "method" / "sparse_vae.yaml"
 MODELS = {"sparse_vae": SparseVAE, "vae": VAE, "vsc": VSC}
@@ -172,7 +171,7 @@ def other_data(monkeypatch):
     def use(kind):
         made = {"cells": Cells, "words": Words}[kind]
         items = {"cells": 60, "words": 57}[kind]
-        make = lambda cfg: made(member_seeds(cfg), cfg.trainer.batch_size, items)  # noqa: E731
-        monkeypatch.setitem(build.DATA, "seven_features", make)
+        make = lambda settings, run: made(run.seeds, run.batch_size, items)  # noqa: E731
+        monkeypatch.setattr(SevenFeaturesData, "from_settings", make)
 
     return use
