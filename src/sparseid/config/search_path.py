@@ -55,16 +55,17 @@ def with_config_dir(overrides: Sequence[str], folder: str) -> list[str]:
     if not path.is_dir():
         raise ConfigError(f"{folder} is not a folder", source=f"command line: --config-dir {folder}")
     quoted = [repr(element) for element in (f"file://{path}", *_searched(overrides))]
-    return [f"{KEY}=[{','.join(quoted)}]", *(text for text in overrides if not _sets_search_path(text))]
+    return [f"{KEY}=[{','.join(quoted)}]", *(text for text in overrides if not sets_search_path(text))]
 
 
-def _sets_search_path(override: str) -> bool:
+def sets_search_path(override: str) -> bool:
+    """Whether an override sets ``hydra.searchpath``."""
     return override.lstrip("+").partition("=")[0] == KEY
 
 
 def _searched(overrides: Sequence[str]) -> list[str]:
     """Return the elements of the first ``hydra.searchpath``, which is the one that Hydra reads."""
-    text = next(filter(_sets_search_path, overrides), None)
+    text = next(filter(sets_search_path, overrides), None)
     if text is None:
         return []
     from hydra.core.override_parser.overrides_parser import OverridesParser
