@@ -102,8 +102,8 @@ def test_it_is_planned(shell):
 
 def test_a_killed_run_resumes_to_the_same_numbers(shell, swept, tmp_path):
     other = dataclasses.replace(shell, outputs=tmp_path)
-    one = [*SMALL, "hydra.mode=RUN", "seed=1", "method.penalty=0.3", "trainer.save_every_s=0"]
-    process = other.popen("run.py", f"outputs={tmp_path}", *one)
+    one = [*SMALL, "hydra.mode=RUN", "seed=1", "method.penalty=0.3"]
+    process = other.popen("run.py", f"outputs={tmp_path}", *one, "trainer.save_every_s=0")
     while process.poll() is None and not any(tmp_path.glob("small/toy/*/checkpoints/last.ckpt")):
         time.sleep(0.005)
     process.kill()
