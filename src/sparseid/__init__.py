@@ -5,4 +5,4 @@ import time
 __version__ = "0.1.0"
 
 STARTED = time.time()
-"""When this process began to read the package: what was changed later is not the code that it runs."""
+"""Time at which this process began to import the package: files changed later are not the code that it runs."""

@@ -75,7 +75,7 @@ def test_a_stack_is_frozen_and_read_back(stack):
 @pytest.mark.parametrize(
     ("overrides", "text"),
     [
-        (("seeds=[1,1]",), "seeds names a seed twice"),
+        (("seeds=[1,1]",), "seeds contains a seed twice"),
         (("seeds=[-1,0]",), "seeds must be at least 0"),
         (("seed=3",), r"write seeds=[3]"),
         (("seeds=[a]",), "seeds"),

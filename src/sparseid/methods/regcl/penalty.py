@@ -81,9 +81,9 @@ class LinearRamp:
     Parameters
     ----------
     on
-        Step at which it leaves 0.
+        Step at which the rise begins.
     off
-        Step at which it reaches `end`; not before `on`. Where the two are equal it jumps.
+        Step at which the weight reaches `end`; not before `on`. If they are equal, the weight jumps.
     end
         The weight from then on.
 

@@ -56,7 +56,7 @@ def motif_channels(method: SparlingSettings, domain: Domain) -> int:
 
 
 def build_encoder(method: SparlingSettings, domain: Domain, channels: int = 0) -> LocalEncoder:
-    """Return the local encoder g, with as many channels as the motif map or as given."""
+    """Return the local encoder g, with the channels of the motif map or a given number."""
     sizes = method.encoder
     return LocalEncoder(
         channels or motif_channels(method, domain),
@@ -71,7 +71,7 @@ def build_encoder(method: SparlingSettings, domain: Domain, channels: int = 0) -
 
 
 def build_sparse(method: SparlingSettings, domain: Domain) -> SparseLayer | PenalisedLayer:
-    """Return the sparse layer at the density that training starts with, or that of a penalised baseline."""
+    """Return the sparse layer at the initial density, or that of a penalised baseline."""
     sparse, channels = method.sparse, motif_channels(method, domain)
     if sparse.kind != "threshold":
         last = densities(method)[-1]
@@ -107,7 +107,7 @@ def build_schedule(method: SparlingSettings) -> DensitySchedule:
 
 
 def densities(method: SparlingSettings) -> list[float]:
-    """Return the densities that a run passes, from the first to the last."""
+    """Return the densities of a run, from the first to the last."""
     schedule = method.schedule
     return density_grid(schedule.start_density, schedule.min_density, schedule.cut_factor)
 
