@@ -181,5 +181,5 @@ def test_contrastive_training_needs_two_samples_a_batch():
         "trainer.batch_size=1",
         "method.penalty_weight=0",
     ]
-    assert "make trainer.batch_size at least 2" in message(*one, "method.training=hybrid")
+    assert "set trainer.batch_size to at least 2" in message(*one, "method.training=hybrid")
     compose([*one, "method.training=supervised"])
