@@ -204,9 +204,7 @@ class TrainerSettings(Settings):
         "Maximum number of training samples; a method may finish earlier.", at_least=1, semantic=True
     )
     batch_size: int = setting("Samples per optimiser step, summed over devices.", at_least=1, semantic=True)
-    precision: str = setting(
-        "Lightning's precision flag.", default="32", choices=("32", "bf16-mixed"), semantic=True
-    )
+    precision: str = setting("Lightning's precision flag.", default="32", choices=("32", "bf16-mixed"), semantic=True)
     accelerator: str = setting("Device type.", default="auto", choices=("auto", "cpu", "gpu"))
     devices: int = setting("Number of processes, one per device.", default=1, at_least=1)
     strategy: str = setting("Lightning's distributed strategy.", default="auto", choices=("auto", "ddp"))

@@ -213,7 +213,7 @@ def test_variants_of_a_preset(tmp_path):
         (["variants=['','experiment=tbr/fig3']"], ["all runs of a command share experiment"]),
         (["variants=['','hydra.mode=RUN']"], ["all runs of a command share hydra.mode"]),
         (["variants=[[data.canvas]]"], ["not a text", "as they are typed"]),
-        ([BASE_AND_WIDE, "data.canvas=40"], ["also set by the variant 'data.canvas=48'", "command line: data.canvas=40"]),
+        ([BASE_AND_WIDE, "data.canvas=40"], ["set by the variant 'data.canvas=48'", "command line: data.canvas=40"]),
         ([BASE_AND_WIDE, "hydra.mode=RUN"], ["remove one of them"]),
         (["seed=1,2", "data.canvas=40,48", "paired=[[seed,data.canvas]]", "variants=['data.jitter=0','seed=3']"],
          ["set by the variant 'seed=3'"]),

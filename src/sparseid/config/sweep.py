@@ -213,9 +213,7 @@ def _sweeps(tree: DictConfig, typed: list[Override], swept: list[Override], orig
     if asked and one_run:
         text = text_of(asked[0])
         hint = "remove one of them"
-        raise ConfigError(
-            f"{text} requests several runs, hydra.mode=RUN one", source=origins.describe(text), hint=hint
-        )
+        raise ConfigError(f"{text} requests several runs, hydra.mode=RUN one", source=origins.describe(text), hint=hint)
     return bool(asked or tree.variants) and not one_run
 
 

@@ -89,7 +89,7 @@ class Preemption:
                 self._give_back(signum)
 
     def _note(self, signum: int, frame: FrameType | None) -> None:
-        """Set the flag; the first SIGTERM restores the old handler, so that the next one ends a run hanging in C code."""
+        """Set the flag; the first SIGTERM restores the old handler, so that the next ends a run that hangs in C."""
         if self._signum == signal.SIGTERM:
             return
         self._signum = signum

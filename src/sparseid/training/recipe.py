@@ -78,9 +78,7 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
         for remark in module.remarks:
             folder.remark(remark)
     if lost := [seed for seed in cfg.seeds if all(row.value is None for row in rows if row.seed == seed)]:
-        folder.remark(
-            f"no results for seed {', '.join(map(str, lost))}: it has diverged, the others have not"
-        )
+        folder.remark(f"no results for seed {', '.join(map(str, lost))}: it has diverged, the others have not")
     arrays: dict[str, Any] = dict(module.arrays)
     replace_file(folder.arrays, lambda file: np.savez_compressed(file, **arrays))
     return rows

@@ -200,8 +200,8 @@ def test_impossible_methods_on_sounds_are_refused(method, key):
 @pytest.mark.parametrize(
     ("changes", "key", "text"),
     [
-        ({"test_speakers": 6}, "data.test_speakers", "6 speakers in total: with 6 for tests, none remain for training. Set "),
-        ({"test_speakers": 6}, "data.test_speakers", "Write data.test_speakers=1, at most 5"),
+        ({"test_speakers": 6}, "data.test_speakers", "6 speakers in total: with 6 for tests, none remain for training"),
+        ({"test_speakers": 6}, "data.test_speakers", "Set data.test_speakers=1, at most 5"),
         ({"max_digits": 8}, "data.seconds", "8 digits last 3.85 s on average for the speakers of training"),
         (
             {"max_digits": 8},

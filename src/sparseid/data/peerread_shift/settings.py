@@ -17,9 +17,7 @@ class PeerreadShiftSettings(WordCountSettings):
     """Word counts simulated from topics of the abstracts, correlated in training and as in the corpus in tests."""
 
     name: str = "peerread_shift"
-    topics: int = setting(
-        "Number of topics, even: the second half are replaced by noisy copies of the first."
-    )
+    topics: int = setting("Number of topics, even: the second half are replaced by noisy copies of the first.")
     sigma_shift: float = setting(
         "Standard deviation of a copy's logarithm around the original: the smaller, the higher the correlation.",
         above=0,

@@ -35,9 +35,7 @@ class RegCLSettings(MethodSettings):
     positive_in_denominator: bool = setting(
         "Include the positive in the sum of InfoNCE, which gives the loss a minimum.", default=False
     )
-    penalty_weight: float = setting(
-        "Lambda at the end of the ramp; 0 for no regularisation.", at_least=0
-    )
+    penalty_weight: float = setting("Lambda at the end of the ramp; 0 for no regularisation.", at_least=0)
     penalty_form: str = setting(
         "code: half the squared norm of the Jacobian's rows of each objective, so that in hybrid training the rows of "
         "the observed factor count twice; paper: the squared norm of the whole Jacobian (Eq. 3).",
