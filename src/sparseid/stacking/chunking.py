@@ -28,7 +28,7 @@ def parts(members: int, batch: int, floats: int, device: torch.device) -> Iterat
     floats
         Size of the largest intermediate tensor, per member and row.
     device
-        Where the work is done.
+        Device of the computation.
 
     Examples
     --------
