@@ -18,7 +18,7 @@ from sparseid.config.identity import cell_keys
 from sparseid.config.schema import LoggerSettings
 from sparseid.config.stored import load_run_config
 from sparseid.errors import InputError
-from sparseid.papers.labels import written
+from sparseid.papers.labels import label
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.reporting import PAGE
 from sparseid.reporting.page import build_report
@@ -75,7 +75,7 @@ def workspace(
     from wandb_workspaces import expr
 
     def bars(metric: str) -> Any:
-        title = written(metric) + (f", {names.units[metric]}" if names.units[metric] else "")
+        title = label(metric) + (f", {names.units[metric]}" if names.units[metric] else "")
         keys: list[Any] = [panels.SummaryMetric(name) for name in sorted(names.finals[metric], key=_natural)]
         return panels.BarPlot(title=title, metrics=keys, groupby="JobType", groupby_aggfunc="mean")
 

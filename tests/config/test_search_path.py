@@ -13,8 +13,8 @@ from sparseid.config.search_path import CONFIGS, config_file, config_folders
 from sparseid.config.sweep import plan
 from sparseid.extensions import packages
 from sparseid.launching import launch
-from sparseid.launching.cell import Outcome
 from sparseid.launching.main import main
+from sparseid.launching.one_run import Outcome
 
 QUICK = ["experiment=toys/quick", "scale=smoke"]
 
@@ -154,7 +154,7 @@ def test_help_names_where_a_choice_comes_from(extension, tmp_path, capsys):
 
 def test_a_launcher_of_hydra_composes_with_the_search_path(presets, monkeypatch):
     runs = []
-    monkeypatch.setattr(launch, "run_cell", lambda run, **_: runs.append(run) or Outcome("", Path()))
+    monkeypatch.setattr(launch, "make_run", lambda run, **_: runs.append(run) or Outcome("", Path()))
     planned = plan([*QUICK, f"hydra.searchpath=[{presets}]", "seed=1,2", "hydra/launcher=basic"])
     launch.launch(planned, CONFIGS)
     assert [(run.experiment, run.seed, run.method.encoder.width) for run in runs] == [

@@ -12,8 +12,8 @@ from sparseid.config.identity import run_directory, run_name
 from sparseid.config.sweep import plan
 from sparseid.files import write_text
 from sparseid.launching import local
-from sparseid.launching.cell import DONE, FAILED, REFUSED, left_out
-from sparseid.launching.job import BUSY, LEASH, main
+from sparseid.launching.job import BUSY, WATCH_PARENT, main
+from sparseid.launching.one_run import DONE, FAILED, REFUSED, skipped
 from sparseid.training.rows import write_rows
 from sparseid.training.run_folder import RunFolder
 
@@ -30,7 +30,7 @@ def make(runs, monkeypatch):
     monkeypatch.setattr(local, "ASK_AGAIN_S", 0.05)
 
     def pool(*programs, places=2):
-        files = [local.freeze(run) for run in runs[: len(programs)]]
+        files = [local.serialize(run) for run in runs[: len(programs)]]
         program_of = dict(zip(files, programs, strict=True))
         return local.Pool(
             files, [{"PLACE": str(n)} for n in range(places)], lambda file: [sys.executable, "-c", program_of[file]]
@@ -80,7 +80,7 @@ def test_a_cell_begins_after_the_one_that_it_starts_from(tmp_path, fails):
     """Retrained, whichever stands first; it is not begun if that fails."""
     cells = plan(["scale=smoke", "method.training=retrained", "seed=0,1", f"outputs={tmp_path}"]).cells
     runs = [cell.run for cell in cells]
-    files = [local.freeze(run) for run in reversed(runs)]
+    files = [local.serialize(run) for run in reversed(runs)]
     mark = tmp_path / "mark"
     program = (
         f"import pathlib, sys, time; m = pathlib.Path({str(mark)!r} + sys.argv[2])\n"
@@ -99,8 +99,8 @@ def test_a_cell_begins_after_the_one_that_it_starts_from(tmp_path, fails):
 def test_the_configuration_is_frozen(runs, tmp_path):
     from sparseid.config.stored import load_run_config
 
-    assert load_run_config(local.freeze(runs[2])) == runs[2]
-    assert local.freeze(runs[2]).parent == tmp_path / "jobs"
+    assert load_run_config(local.serialize(runs[2])) == runs[2]
+    assert local.serialize(runs[2]).parent == tmp_path / "jobs"
 
 
 def test_done_and_diverged_cells_are_left_out(runs, capsys):
@@ -110,14 +110,14 @@ def test_done_and_diverged_cells_are_left_out(runs, capsys):
         folder.write_status(state, "because")
         write_rows(folder.result, [])
     (run_directory(runs[0]) / "figures").mkdir()
-    outcomes = [left_out(run) for run in runs]
+    outcomes = [skipped(run) for run in runs]
     assert outcomes[0].code == DONE
     assert outcomes[1].code == FAILED
     assert "force=true" in outcomes[1].message
     assert outcomes[2:] == [None, None]  # of the last one the figures are missing
     write_text(RunFolder(run_directory(runs[0])).result, '{"rows": [{"ru')
-    assert left_out(runs[0]) is None
-    local.say_left_out(outcomes)
+    assert skipped(runs[0]) is None
+    local.report_skipped(outcomes)
     assert capsys.readouterr().out == "1 of 4 runs done already\n1 of 4 runs diverged before\n"
 
 
@@ -132,7 +132,7 @@ def test_ctrl_c_lets_the_runs_save(tmp_path):
         "import sys\nfrom sparseid.config.sweep import plan\nfrom sparseid.launching import local\n"
         f"cells = plan(['scale=smoke', 'seed=range(4)', 'outputs={tmp_path}']).cells\n"
         f"command = lambda file: [sys.executable, '-c', {program!r}, str(file)]\n"
-        "try:\n    local.Pool([local.freeze(cell.run) for cell in cells], [{}, {}], command).run()\n"
+        "try:\n    local.Pool([local.serialize(cell.run) for cell in cells], [{}, {}], command).run()\n"
         "except KeyboardInterrupt:\n    sys.exit(130)\n"
     )
     begin = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
@@ -161,7 +161,7 @@ def test_a_second_signal_kills_and_says_so(tmp_path):
     script.write_text(
         "import sys\nfrom sparseid.config.sweep import plan\nfrom sparseid.launching import local\n"
         f"[cell] = plan(['scale=smoke', 'outputs={tmp_path}']).cells\n"
-        f"local.Pool([local.freeze(cell.run)], [{{}}], lambda file: [sys.executable, '-c', {program!r}]).run()\n"
+        f"local.Pool([local.serialize(cell.run)], [{{}}], lambda file: [sys.executable, '-c', {program!r}]).run()\n"
     )
     with subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE, text=True) as process:
         until(lambda: folder.state == "running")
@@ -204,8 +204,8 @@ def test_a_file_that_is_no_configuration_is_refused(tmp_path, capsys, text, word
 
 
 def test_a_run_made_elsewhere_is_busy(runs, monkeypatch):
-    monkeypatch.delenv(LEASH, raising=False)
-    file = local.freeze(runs[0])
+    monkeypatch.delenv(WATCH_PARENT, raising=False)
+    file = local.serialize(runs[0])
     with RunFolder(run_directory(runs[0])).lock():
         assert main([str(file)]) == BUSY
 

@@ -206,14 +206,14 @@ def test_runs_with_other_settings_are_named_and_in_no_table(tmp_path, sparling_r
     build_report(tmp_path)
     page = (tmp_path / "report" / "sparling.html").read_text()
     assert "Runs with other settings" in page
-    assert "0 of 5 cells done" in page
+    assert "0 of 5 runs done" in page
 
 
 def test_the_report_renders_from_nothing(tmp_path):
-    assert "No run has been made yet" in build_report(tmp_path / "outputs").read_text()
+    assert "This folder has no runs yet" in build_report(tmp_path / "outputs").read_text()
     page = (tmp_path / "outputs" / "report" / "sparling.html").read_text()
     assert "scale=small: not comparable" in page
-    assert "No run of this paper has been made yet" in page
+    assert "This folder has no run of this paper yet" in page
     page = (tmp_path / "outputs" / "report" / "sparse_vae.html").read_text()
     assert page.count("<code>python run.py experiment=sparse_vae/fig4 scale=small</code> makes the runs") == 1
 

@@ -17,20 +17,20 @@ from sparseid.config.errors import ConfigError
 BUSY = 75
 """Exit code where another process makes the run: try again later (EX_TEMPFAIL of sysexits.h)."""
 
-LEASH = "SPARSEID_LEASH"
+WATCH_PARENT = "SPARSEID_WATCH_PARENT"
 """Set in the environment of a job that should end with the process that started it and holds its standard input."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the cell whose configuration stands in a file; return its exit code."""
     from sparseid.config.stored import parse_run_config
-    from sparseid.launching.cell import REFUSED, run_cell
+    from sparseid.launching.one_run import REFUSED, make_run
 
     arguments = sys.argv[1:] if arguments is None else arguments
     if len(arguments) != 1:
         print("usage: python -m sparseid.launching.job FILE", file=sys.stderr)
         return REFUSED
-    if os.environ.get(LEASH):
+    if os.environ.get(WATCH_PARENT):
         threading.Thread(target=_end_with_parent, daemon=True).start()
     path = Path(arguments[0])
     try:
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         print(f"error: {error}", flush=True)
         return REFUSED
-    outcome = run_cell(cfg, page=False)
+    outcome = make_run(cfg, page=False)
     return BUSY if outcome.busy else outcome.code
 
 

@@ -21,7 +21,7 @@ from sparseid.config.identity import recipe_hash
 from sparseid.config.origin import Origins
 from sparseid.config.sweep import Plan
 from sparseid.config.validate import absent
-from sparseid.launching.cell import DONE, FAILED, Outcome, run_cell
+from sparseid.launching.one_run import DONE, FAILED, Outcome, make_run
 from sparseid.training.run_folder import RunFolder
 
 MOST_REMARKS = 12
@@ -45,7 +45,7 @@ class Task:
 
     def __call__(self, tree: DictConfig) -> Outcome:
         """Run one cell composed by a launcher of someone else's."""
-        return run_cell(to_run_config(tree, Origins([], Path())), page=self.single)
+        return make_run(to_run_config(tree, Origins([], Path())), page=self.single)
 
 
 def returns(outcomes: Sequence[Outcome]) -> list[JobReturn]:

@@ -20,10 +20,10 @@ from sparseid.config.needs import needed_run
 from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.config.stored import load_run_config
 from sparseid.files import write_text
-from sparseid.launching.cell import DONE, FAILED, Outcome, left_out, run_cell, say_left_out
-from sparseid.launching.job import BUSY, LEASH
+from sparseid.launching.job import BUSY, WATCH_PARENT
 from sparseid.launching.machine import slots
-from sparseid.launching.overview import Overview
+from sparseid.launching.one_run import DONE, FAILED, Outcome, make_run, report_skipped, skipped
+from sparseid.launching.progress import SweepProgress
 from sparseid.training.errors import RunError
 from sparseid.training.run_folder import RunFolder
 
@@ -57,19 +57,19 @@ def launch_local(runs: Sequence[RunConfig], single: bool, jobs: int, wait: bool)
         How each cell ended, in the order of `runs`.
     """
     if single and wait:
-        return [run_cell(runs[0])]
+        return [make_run(runs[0])]
     places = slots(runs, jobs)  # refuses what cannot be, also where nothing is left to do
-    outcomes = {run_name(run): left_out(run) for run in runs}
+    outcomes = {run_name(run): skipped(run) for run in runs}
     todo = {run_name(run): run for run in runs if outcomes[run_name(run)] is None}
-    say_left_out(list(outcomes.values()))
+    report_skipped(list(outcomes.values()))
     if todo:
-        files = [freeze(run) for run in todo.values()]
+        files = [serialize(run) for run in todo.values()]
         made = Pool(files, places).run() if wait else in_background(files, jobs)
         outcomes.update((outcome.name, outcome) for outcome in made)
     return [outcome for run in runs if (outcome := outcomes[run_name(run)]) is not None]
 
 
-def freeze(run: RunConfig) -> Path:
+def serialize(run: RunConfig) -> Path:
     """Write the configuration of a cell as it is now; nothing composes it again. Return the file."""
     file = Path(run.outputs) / JOBS / f"{run_name(run)}.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ class Pool:
     Parameters
     ----------
     files
-        What `freeze` wrote.
+        What `serialize` wrote.
     places
         The environment of each place.
     command
@@ -159,7 +159,7 @@ class Pool:
             On Ctrl-C and SIGTERM, after the runs have saved and ended.
         """
         outcomes: dict[str, Outcome] = {}
-        overview = Overview([job.name for job in self.jobs], self.size)
+        overview = SweepProgress([job.name for job in self.jobs], self.size)
         with _terminable(), ThreadPoolExecutor(self.size) as threads, overview:
             try:
                 ready = [job for job in self.jobs if not job.needs]
@@ -182,13 +182,13 @@ class Pool:
                 raise
         return [outcomes[job.name] for job in self.jobs]
 
-    def _begin(self, job: _Job, source: Outcome, overview: Overview) -> Outcome:
+    def _begin(self, job: _Job, source: Outcome, overview: SweepProgress) -> Outcome:
         """Make a cell whose source has ended, unless that has failed."""
         if source.code == DONE:
             return self._make(job, overview)
         return Outcome(job.name, job.folder, FAILED, f"it starts from {source.name}, which is not done")
 
-    def _make(self, job: _Job, overview: Overview, delay: float = 0.0) -> Outcome:
+    def _make(self, job: _Job, overview: SweepProgress, delay: float = 0.0) -> Outcome:
         """Make one cell in its process; what a thread of the pool does."""
         place = self.places.get()
         try:
@@ -199,7 +199,7 @@ class Pool:
             with job.output.open("w") as output:
                 process = subprocess.Popen(
                     self.command(job.file),
-                    env={**os.environ, **place, LEASH: "1"},
+                    env={**os.environ, **place, WATCH_PARENT: "1"},
                     stdin=subprocess.PIPE,  # closed when we end, however we end: the job then stops by itself
                     stdout=output,
                     stderr=subprocess.STDOUT,
@@ -250,7 +250,7 @@ def _outcome(job: _Job, code: int, stopping: bool) -> Outcome:
 
 
 def _last_error(job: _Job) -> str:
-    """Return what `run_cell` said went wrong; the last line of the output where it did not get so far."""
+    """Return what `make_run` said went wrong; the last line of the output where it did not get so far."""
     lines = job.output.read_text(errors="replace").splitlines()
     said = [line.removeprefix("error: ").removeprefix(f"{job.name}: ") for line in lines if line.startswith("error: ")]
     return (said or lines or ["no output"])[-1]

@@ -1,6 +1,6 @@
 """The command line: compose and check every run asked for, run them, report.
 
-Nothing here imports torch; the run itself does (`sparseid.launching.cell`).
+Nothing here imports torch; the run itself does (`sparseid.launching.one_run`).
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ def _run(overrides: list[str], show: bool, skip_measured: bool, configs: Path) -
 
     planned = plan(overrides, configs)
     if not show:
-        from sparseid.launching.cell import check_outputs
-        from sparseid.papers.presets import note_command
+        from sparseid.launching.one_run import check_outputs
+        from sparseid.papers.presets import save_planned_runs
 
         for outputs in dict.fromkeys(cell.run.outputs for cell in planned.cells):
             check_outputs(outputs)
-        note_command(planned, overrides, configs)
+        save_planned_runs(planned, overrides, configs)
     if skip_measured:
         from sparseid.launching.recorded import without_recorded
 

@@ -20,7 +20,7 @@ from sparseid.config.search_path import CONFIGS, config_folders
 from sparseid.errors import InputError
 from sparseid.launching import recorded
 from sparseid.launching.estimate import NOTHING_LEFT, Estimate, Estimator, costs_of_runs, read_costs
-from sparseid.papers.presets import note_command
+from sparseid.papers.presets import save_planned_runs
 from sparseid.papers.registry import ARTEFACTS, PAPERS
 from sparseid.papers.targets import load_targets
 from sparseid.spelling import nearest
@@ -190,7 +190,7 @@ def plan_artefacts(
         try:
             asked = [f"experiment={name}", f"scale={scale}", f"outputs={outputs}", *overrides]
             planned = sweep.plan(asked, configs)
-            note_command(planned, asked, configs)
+            save_planned_runs(planned, asked, configs)
         except ConfigError as error:
             return (), str(error)
         return tuple(look(cell.run) for cell in planned.cells), ""
@@ -207,7 +207,7 @@ def plan_artefacts(
 def plan_command(overrides: Sequence[str], configs: Path = CONFIGS) -> Workload:
     """Plan the runs of ``python run.py`` with these overrides; ConfigError if it would refuse them."""
     planned = sweep.plan(overrides, configs)
-    note_command(planned, overrides, configs)
+    save_planned_runs(planned, overrides, configs)
     runs = [cell.run for cell in planned.cells]
     first = runs[0]
     look = _planner(first.scale, Path(first.outputs))

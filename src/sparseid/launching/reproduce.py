@@ -14,7 +14,7 @@ from typing import Any
 
 from sparseid.config.search_path import CONFIGS
 from sparseid.errors import InputError
-from sparseid.launching.cell import DONE, FAILED, REFUSED
+from sparseid.launching.one_run import DONE, FAILED, REFUSED
 from sparseid.launching.plan import PlannedArtefact, PlannedRun, Workload, plan_artefacts, total
 from sparseid.launching.plan_view import print_workload, states_text
 

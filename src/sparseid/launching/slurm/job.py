@@ -12,7 +12,7 @@ import submitit
 from sparseid.config.identity import run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.config.stored import parse_run_config
-from sparseid.launching.cell import DONE, FAILED, run_cell
+from sparseid.launching.one_run import DONE, FAILED, make_run
 from sparseid.training.errors import RunPreempted
 from sparseid.training.run_folder import RunFolder
 
@@ -26,7 +26,7 @@ def status_folder(cfg: RunConfig) -> RunFolder:
     return folder.remake if cfg.force else folder
 
 
-class FrozenCell:
+class SerializedJob:
     """The callable that submitit stores and calls in the job.
 
     Parameters
@@ -56,7 +56,7 @@ class FrozenCell:
         _wait_for_submitter(status_folder(cfg))
         requeue = signal.getsignal(signal.SIGUSR2)  # submitit's; a run has its own while it trains
         try:
-            outcome = run_cell(cfg, page=False)
+            outcome = make_run(cfg, page=False)
         except RunPreempted as stopped:
             if stopped.signum == signal.SIGUSR2:
                 signal.signal(signal.SIGUSR2, requeue)

@@ -16,8 +16,8 @@ from filelock import FileLock
 from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory, run_name
 from sparseid.config.schema import RunConfig
-from sparseid.launching.cell import DONE, FAILED, Outcome, left_out, run_cell, say_left_out
-from sparseid.launching.overview import Overview
+from sparseid.launching.one_run import DONE, FAILED, Outcome, make_run, report_skipped, skipped
+from sparseid.launching.progress import SweepProgress
 from sparseid.launching.slurm.job import status_folder
 from sparseid.launching.slurm.queue import Queued, QueueError, compact, jobs_in_queue, why_not_done
 from sparseid.launching.slurm.settings import SlurmSettings
@@ -69,7 +69,7 @@ def launch_slurm(runs: Sequence[RunConfig], single: bool, settings: SlurmSetting
         outcomes |= {name: Outcome(name, run_directory(run), waiting=True) for name, (run, _) in jobs.items()}
     ended = [outcomes[run_name(run)] for run in runs]
     if single and ended[0].code == DONE and not ended[0].waiting:
-        return [run_cell(dataclasses.replace(runs[0], force=False))]
+        return [make_run(dataclasses.replace(runs[0], force=False))]
     return ended
 
 
@@ -81,9 +81,9 @@ def _submit(
         queue = jobs_in_queue(_users(cells.values()))
     except QueueError as error:  # it cannot be said what is submitted already
         raise ConfigError(str(error), source="hydra/launcher=slurm", hint="try again when SLURM answers") from error
-    looked_at = {name: left_out(run) for name, run in cells.items()}
+    looked_at = {name: skipped(run) for name, run in cells.items()}
     if len(cells) > 1:
-        say_left_out(list(looked_at.values()))
+        report_skipped(list(looked_at.values()))
     outcomes = {name: outcome for name, outcome in looked_at.items() if outcome is not None}
     jobs = {name: job for name, run in cells.items() if name not in outcomes and (job := _job(run)) in queue}
     if jobs:
@@ -129,7 +129,7 @@ def _prepare(run: RunConfig) -> Outcome | None:
     """Create the run's folder with its config.yaml; return an outcome if no job should be sent."""
     folder = RunFolder(run_directory(run))
     if folder.state == "done" and not run.force:  # but its figures are missing: drawn here, nothing is trained
-        return run_cell(run, page=False)
+        return make_run(run, page=False)
     try:
         with folder.lock():
             status_folder(run).open(run)
@@ -186,7 +186,7 @@ class _Sweep:
 
     def __init__(self, jobs: Mapping[str, tuple[RunConfig, str]], folder: Path) -> None:
         self.left, self.folder = dict(jobs), folder
-        self.overview = Overview(list(jobs), 1)
+        self.overview = SweepProgress(list(jobs), 1)
         self.outcomes: dict[str, Outcome] = {}
         self._gone: set[str] = set()
         self._said: set[str] = set()

@@ -11,7 +11,7 @@ from submitit.core.utils import FailedSubmissionError, UncompletedJobError
 from sparseid.config.identity import run_directory, run_name
 from sparseid.config.needs import needed_run
 from sparseid.config.schema import RunConfig, run_config_text
-from sparseid.launching.slurm.job import FrozenCell, status_folder
+from sparseid.launching.slurm.job import SerializedJob, status_folder
 from sparseid.launching.slurm.queue import compact
 from sparseid.launching.slurm.settings import SlurmSettings
 from sparseid.training.errors import RunError
@@ -119,7 +119,7 @@ class Submission:
         executor = submitit.SlurmExecutor(self.settings.submitit_folder, max_num_timeout=self.settings.max_num_timeout)
         at_once = min(self.settings.max_in_flight or len(runs), len(runs), self.settings.array_parallelism)
         executor.update_parameters(**self._parameters(needs), array_parallelism=at_once, dependency=dependency)
-        cells = [FrozenCell(run_config_text(run), run_directory(run)) for run in runs]
+        cells = [SerializedJob(run_config_text(run), run_directory(run)) for run in runs]
         try:
             with executor.batch():
                 sent = [executor.submit(cell) for cell in cells]

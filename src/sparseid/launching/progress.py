@@ -11,13 +11,13 @@ from datetime import timedelta
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sparseid.launching.cell import DONE, Outcome
+from sparseid.launching.one_run import DONE, Outcome
 
 EVERY_S = 30.0
 """Seconds between two lines when nothing has changed."""
 
 
-class Overview:
+class SweepProgress:
     """Counts the cells of a sweep and says how far it is.
 
     Parameters
@@ -41,7 +41,7 @@ class Overview:
         self._bar = Progress(*columns, console=Console(), disable=not terminal)
         self._task = self._bar.add_task("", total=self.total)
 
-    def __enter__(self) -> Overview:
+    def __enter__(self) -> SweepProgress:
         self._bar.start()
         return self
 

@@ -48,7 +48,7 @@ class Outcome:
     busy: bool = False
 
 
-def left_out(cfg: RunConfig) -> Outcome | None:
+def skipped(cfg: RunConfig) -> Outcome | None:
     """Return the outcome of a cell that need not be started: it is done, or has diverged and would again."""
     run = RunFolder(run_directory(cfg))
     if cfg.force:
@@ -61,7 +61,7 @@ def left_out(cfg: RunConfig) -> Outcome | None:
     return None
 
 
-def say_left_out(outcomes: Sequence[Outcome | None]) -> None:
+def report_skipped(outcomes: Sequence[Outcome | None]) -> None:
     """Say how many cells of a sweep need not be started (`left_out` gave their outcome), and why."""
     codes = [outcome.code for outcome in outcomes if outcome is not None]
     for text, number in (("done already", codes.count(DONE)), ("diverged before", len(codes) - codes.count(DONE))):
@@ -69,7 +69,7 @@ def say_left_out(outcomes: Sequence[Outcome | None]) -> None:
             print(f"{number} of {len(outcomes)} runs {text}", flush=True)
 
 
-def run_cell(cfg: RunConfig, page: bool = True) -> Outcome:
+def make_run(cfg: RunConfig, page: bool = True) -> Outcome:
     """Run one cell; whatever goes wrong is printed and returned, so that it cannot stop the cells after it.
 
     Parameters
