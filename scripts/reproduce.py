@@ -3,7 +3,7 @@
 Each artefact is one command, python run.py experiment=..., in a process of its own; the one that is finished soonest
 comes first. A failure stops only what it concerns. The same command goes on where it was stopped.
 
-Runs whose rows are kept in git (papers/*/measured) count as done, also where older code made them; --again-measured
+Runs whose results are recorded (outputs/recorded) count as done, also where older code made them; --again-measured
 makes them here.
 
 exit code: 0 nothing failed, 1 something did, 2 nothing can be run, 130 Ctrl-C, 143 SIGTERM
@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--launcher", default="local", help="local (default) or slurm")
     parser.add_argument("--outputs", type=Path, default=Path("outputs"), help="folder of runs (default: outputs)")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this paper or artefact; may be repeated")
-    parser.add_argument("--again-measured", action="store_true", help="make runs whose rows are kept in git, too")
+    parser.add_argument("--again-measured", action="store_true", help="make runs whose results are recorded, too")
     arguments = parser.parse_intermixed_args()
     lists = {"settings": tuple(arguments.settings), "only": tuple(arguments.only or ())}
     return reproduce(Request(**{**vars(arguments), **lists}))

@@ -16,7 +16,8 @@ from sparseid.training.rows import Row
 
 ROW = Row(
     run="one", paper="tbr", scale="small", recipe="0a", keys={"S": 1, "domain": "gtex"}, seed=0, metric="mcc",
-    value=0.1, unit="correlation in [0,1]", n=5, commit="c" * 40, dirty=False, device="cpu", written="2026-05-01T10:00:00+00:00",
+    value=0.1, unit="correlation in [0,1]", n=5, commit="c" * 40, dirty=False, device="cpu",
+    written="2026-05-01T10:00:00+00:00",
 )  # fmt: skip
 
 

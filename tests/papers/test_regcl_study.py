@@ -192,4 +192,4 @@ def test_the_document_in_git_is_made_of_the_rows_in_git(tmp_path):
     notes = folder.joinpath("study_notes.md").read_text(encoding="utf-8")
     made = study_text(collect(tmp_path, recorded=RECORDED).rows, ["small", "paper"], notes)
     stated = folder.joinpath("STUDY.md").read_text(encoding="utf-8")
-    assert stated == made, "make keep, then make study, and commit both"
+    assert stated == made, "make record, then make study, and commit both"
