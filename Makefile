@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test plan reproduce-all report study data keep costs bench clean
+.PHONY: help setup demo test plan reproduce-all report study data record presets costs bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -41,8 +41,8 @@ plan: setup  ## list every run of every artefact: done or to do, by which commit
 reproduce-all: setup  ## make what is missing of every artefact, then the report (SCALE, ONLY, LAUNCHER=local|slurm, ARGS, FORCE=1)
 	@$(BIN)/python scripts/reproduce.py --scale $(SCALE) --launcher $(LAUNCHER) $(ONLY:%=--only %) $(if $(FORCE),--again-measured) $(ARGS)
 
-report: setup  ## tables, figures and verdicts from whatever has finished, as outputs/report/index.html
-	@$(BIN)/python scripts/report.py
+report: setup  ## tables, figures and verdicts from whatever has finished, as outputs/report/index.html (ARGS=--png)
+	@$(BIN)/python scripts/report.py $(ARGS)
 
 study: setup  ## write the study of RegCL's headline (scripts/study/STUDY.md) from whatever of it has finished
 	@$(BIN)/python scripts/study/study.py
@@ -50,8 +50,11 @@ study: setup  ## write the study of RegCL's headline (scripts/study/STUDY.md) fr
 data: setup  ## download data, check what you have placed, or say what to place where (DATASETS="gtex zeisel"; DATASETS=--help lists them)
 	@$(BIN)/python scripts/data.py $(or $(DATASETS),gtex)
 
-keep: setup  ## copy the rows of finished, clean runs at SCALE into the package, to be committed
-	@$(BIN)/python scripts/keep.py $(SCALE)
+record: setup  ## add the results of finished, clean runs at SCALE to outputs/recorded, to be committed
+	@$(BIN)/python scripts/record.py $(SCALE)
+
+presets: setup  ## after a change of presets: write which runs they ask for to outputs/recorded/presets.csv, to be committed
+	@$(BIN)/python scripts/presets.py
 
 costs: setup  ## measure what a run costs on this machine, for the hours of make plan (SCALE, EXPERIMENT)
 	@$(BIN)/python scripts/costs.py --scale $(SCALE) $(if $(EXPERIMENT),--experiment $(EXPERIMENT)) $(ARGS)

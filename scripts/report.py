@@ -1,22 +1,30 @@
-"""Write the report of whatever has finished: python scripts/report.py [--outputs FOLDER] [--scale SCALE]."""
+"""Write the report of whatever has finished: python scripts/report.py [--outputs FOLDER] [--scale SCALE] [--png]."""
 
 import argparse
+import sys
 from pathlib import Path
 
+from sparseid.errors import InputError
 from sparseid.reporting.collect import collect
 from sparseid.reporting.page import build_report
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description="Tables, figures and verdicts from whatever has finished.")
     parser.add_argument("--outputs", type=Path, default=Path("outputs"), help="folder of runs (default: outputs)")
     parser.add_argument("--scale", choices=["smoke", "small", "paper"], help="only this scale (default: all)")
+    parser.add_argument("--png", action="store_true", help="figures as PNG files, too")
     arguments = parser.parse_args()
-    collection = collect(arguments.outputs, arguments.scale)
-    for problem in collection.problems:
-        print(f"not used: {problem}")
-    print(f"Report: {build_report(arguments.outputs, arguments.scale, collection)}")
+    try:
+        collection = collect(arguments.outputs, arguments.scale)
+        for problem in collection.problems:
+            print(f"not used: {problem}")
+        print(f"Report: {build_report(arguments.outputs, arguments.scale, collection, arguments.png)}")
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -94,9 +94,9 @@ def sparling_rows() -> Callable[..., list[Row]]:
 
 
 @pytest.fixture(autouse=True)
-def _no_measured_rows(monkeypatch):
-    """Leave out the rows kept in git, so that reports hold what a test made and nothing else."""
-    monkeypatch.setattr("sparseid.reporting.collect.measured_files", list)
+def _no_recorded_rows(monkeypatch):
+    """Leave out the recorded rows, so that reports hold what a test made and nothing else."""
+    monkeypatch.setattr("sparseid.papers.recorded.RECORDED", Path("no", "recorded", "rows"))
 
 
 @pytest.fixture

@@ -15,13 +15,15 @@ from sparseid.config.errors import ConfigError
 from sparseid.config.identity import recipe_hash
 from sparseid.config.search_path import CONFIGS
 from sparseid.errors import InputError
-from sparseid.launching import estimate, kept, plan
+from sparseid.launching import estimate, plan, recorded
 from sparseid.launching.estimate import Cost
-from sparseid.launching.kept import without_measured
 from sparseid.launching.main import main
 from sparseid.launching.plan import plan_artefacts, plan_command, total
 from sparseid.launching.plan_view import as_json, hours_text, left_text, print_workload, states_text
-from sparseid.training.rows import Row, write_rows
+from sparseid.launching.recorded import without_recorded
+from sparseid.papers import recorded as results
+from sparseid.papers.rows import rows_frame
+from sparseid.training.rows import Row
 
 SMALL = "experiment=digitcircle", "scale=small"
 KEPT = Row("r", "tbr", "smoke", "", {}, 0, "mse", 1.0, "", 1, "a" * 40, False, "cpu", "2026-05-01T10:00:00+00:00")
@@ -36,16 +38,25 @@ def _hour_long_runs(monkeypatch, config):
 
 
 @pytest.fixture
-def keep(tmp_path, config, sparling_rows, monkeypatch):
-    """Keep rows of seeds in git."""
+def record(tmp_path, monkeypatch):
+    """Record rows in a folder of the test's own, without those of another call."""
+
+    def make(rows):
+        folder = tmp_path / "recorded"
+        shutil.rmtree(folder, ignore_errors=True)
+        results.record(rows_frame(rows), folder)
+        monkeypatch.setattr(results, "RECORDED", folder)
+
+    return make
+
+
+@pytest.fixture
+def keep(record, config, sparling_rows):
+    """Record rows of seeds."""
 
     def make(*seeds, **fields):
-        paths = []
-        for seed in seeds:
-            paths.append(tmp_path / f"measured-{seed}.json")
-            recipe = recipe_hash(config(*SMALL))
-            write_rows(paths[-1], sparling_rows(seed, densities=1, recipe=recipe, **fields))
-        monkeypatch.setattr("sparseid.reporting.collect.measured_files", lambda: paths)
+        fields.setdefault("recipe", recipe_hash(config(*SMALL)))
+        record([row for seed in seeds for row in sparling_rows(seed, densities=1, **fields)])
 
     return make
 
@@ -59,24 +70,22 @@ def test_a_stack_counts_as_measured_only_with_the_rows_of_all_its_seeds(tmp_path
 
     def states(*seeds):
         rows = {("smoke", recipe_hash(run), seed, False): KEPT for seed in seeds}
-        monkeypatch.setattr(kept, "measured", lambda: rows)
+        monkeypatch.setattr(recorded, "results", lambda: rows)
         [planned] = plan_command(commands).artefacts[0].runs
-        left = without_measured(sweep.plan(commands)).cells
+        left = without_recorded(sweep.plan(commands)).cells
         return planned.state, len(left)
 
     assert states(0, 1) == ("planned", 1)
     assert states(0, 1, 2, 5) == ("measured", 0)
 
 
-def test_a_run_time_is_measured_by_runs_of_one_seed_only(tmp_path, config, monkeypatch):
+def test_a_run_time_is_measured_by_runs_of_one_seed_only(config, record):
     commands = ["experiment=tbr/runtime", "scale=smoke", "seed=0"]
     recipe = recipe_hash(config("experiment=tbr/runtime", "scale=smoke", "hydra.mode=RUN"))
-    path = tmp_path / "measured.json"
-    monkeypatch.setattr("sparseid.reporting.collect.measured_files", lambda: [path])
 
     def left(*metrics):
-        write_rows(path, [replace(KEPT, recipe=recipe, metric=metric) for metric in metrics])
-        return len(without_measured(sweep.plan(commands)).cells)
+        record([replace(KEPT, recipe=recipe, metric=metric) for metric in metrics])
+        return len(without_recorded(sweep.plan(commands)).cells)
 
     assert left("mse") == 1  # of a stack
     assert left("mse", "seconds") == 0
@@ -198,7 +207,7 @@ def test_a_run_to_be_made_again_is_not_done(tmp_path, keep, pretend):
 
 def test_measured_runs_can_be_left_out_of_a_command(keep):
     keep(0, 3)
-    planned = without_measured(sweep.plan(["experiment=sparling/fig3", "scale=small"]))
+    planned = without_recorded(sweep.plan(["experiment=sparling/fig3", "scale=small"]))
     assert [cell.run.seed for cell in planned.cells] == [1, 2, 4]
 
 
@@ -287,7 +296,7 @@ def test_run_py_leaves_out_what_is_measured_if_asked_to(keep, capsys):
     assert main(ask) == 0
     assert re.findall(r"^# outputs/.*-seed(\d)-", capsys.readouterr().out, re.M) == ["4"]
     assert main([*ask, "seed=0,3"]) == 0
-    assert "all measured" in capsys.readouterr().out
+    assert "all results are recorded" in capsys.readouterr().out
 
 
 def test_only_some_papers_and_artefacts(tmp_path):

@@ -5,9 +5,9 @@ import pytest
 
 from sparseid.papers.aggregation import Convention, convention
 from sparseid.papers.registry import ARTEFACTS
+from sparseid.papers.rows import newest, rows_frame
 from sparseid.papers.targets import load_targets
 from sparseid.reporting.aggregate import cells
-from sparseid.reporting.collect import newest, rows_frame
 from sparseid.reporting.tables import lines
 
 

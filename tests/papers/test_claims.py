@@ -6,9 +6,9 @@ from scipy.stats import mannwhitneyu, ttest_ind, ttest_rel, wilcoxon
 
 from sparseid.papers import claims
 from sparseid.papers.registry import ARTEFACTS
+from sparseid.papers.rows import newest, rows_frame
 from sparseid.papers.sparling import claims as sparling
 from sparseid.papers.targets import load_targets
-from sparseid.reporting.collect import newest, rows_frame
 from sparseid.training.rows import Row
 
 CLAIMS = {

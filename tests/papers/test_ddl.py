@@ -11,9 +11,9 @@ from sparseid.papers.claims import claims_in
 from sparseid.papers.ddl import claims, theory
 from sparseid.papers.ddl.claims import ALPHA, ALPHAS, DIMS, SCORES
 from sparseid.papers.registry import artefact, run_figures, run_summary
+from sparseid.papers.rows import key, newest, rows_frame
 from sparseid.papers.targets import load_targets
 from sparseid.reporting.aggregate import cells
-from sparseid.reporting.collect import newest, rows_frame
 from sparseid.training.rows import Row
 
 CLAIMS, THEORY = claims_in(claims), claims_in(theory)
@@ -92,7 +92,7 @@ def test_claims_of_tables_fail_where_columns_are_swapped():
     def swapped(rows, **by):
         name, (one, other) = next(iter(by.items()))
         swap = {one: other, other: one}
-        return rows.assign(keys=rows["keys"].map(lambda keys: {**keys, name: swap.get(keys[name], keys[name])}))
+        return rows.assign(**{f"key_{name}": key(rows, name).map(lambda value: swap.get(value, value)).astype(object)})
 
     assert set(outcomes("table4", swapped(table4(), method=("ours", "orojar"))).values()) == {"fails"}
     assert set(outcomes("table5", table5(ours_noise=0.7, base=0.65)).values()) == {"fails"}

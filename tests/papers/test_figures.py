@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from sparseid.papers.registry import ARTEFACTS, run_figures
+from sparseid.papers.rows import rows_frame
 from sparseid.papers.sparling.run_pictures import _marks
-from sparseid.reporting.collect import rows_frame
 from sparseid.reporting.figures import save_figure
 
 

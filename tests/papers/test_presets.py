@@ -1,9 +1,26 @@
+"""Which rows an artefact may read: those of the runs that its presets ask for."""
+
+import shutil
+
+import pytest
+
 from sparseid.config.choices import choices
 from sparseid.config.compose import compose
 from sparseid.config.identity import recipe_hash
-from sparseid.papers.presets import artefact_runs, of_artefact, preset_recipes, preset_runs
+from sparseid.config.search_path import CONFIGS
+from sparseid.config.sweep import plan
+from sparseid.errors import InputError
+from sparseid.papers.presets import (
+    PLANNED,
+    artefact_runs,
+    note_command,
+    of_artefact,
+    preset_recipes,
+    preset_runs,
+    recorded_presets,
+)
 from sparseid.papers.registry import ARTEFACTS
-from sparseid.reporting.collect import newest, rows_frame
+from sparseid.papers.rows import newest, rows_frame
 
 
 def test_the_figures_read_the_runs_of_the_experiment():
@@ -51,3 +68,88 @@ def test_every_artefact_has_a_preset_or_is_computed_and_asks_for_no_runs():
     assert {name for name, entry in ARTEFACTS.items() if name not in presets} == {"sparling/alpha"}
     assert [name for name, entry in ARTEFACTS.items() if entry.computed] == ["sparling/alpha"]
     assert preset_runs("sparling/alpha", "paper") == frozenset()
+
+
+PRESET = "digitcircle", "smoke"
+
+
+@pytest.fixture
+def configs(tmp_path):
+    """A copy of the presets."""
+    return shutil.copytree(CONFIGS, tmp_path / "configs")
+
+
+def ask(configs, outputs, *overrides):
+    """Plan a command as run.py does."""
+    command = ["experiment=digitcircle", "scale=smoke", f"outputs={outputs}", *overrides]
+    note_command(plan(command, configs), command, configs)
+
+
+def edit(configs, old="batch_size: 32", new="batch_size: 64"):
+    path = configs / "experiment" / "at" / "digitcircle.smoke.yaml"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+
+
+def test_what_the_project_has_written_down_is_not_written_again(configs, tmp_path):
+    for overrides in ((), ("force=true", "trainer=cpu", "logger=wandb", "hydra.launcher.jobs=2"), ("seed=7",)):
+        ask(configs, tmp_path / "out", *overrides)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_edited_preset_is_known_once_it_is_planned_and_forgotten_when_it_is_edited_back(configs, tmp_path):
+    edit(configs)
+    out = tmp_path / "out"
+    assert preset_runs(*PRESET, out) == preset_runs(*PRESET)
+    ask(configs, out)
+    assert [path.name for path in (out / PLANNED).iterdir()] == ["digitcircle-smoke.csv"]
+    assert preset_runs(*PRESET, out).isdisjoint(preset_runs(*PRESET))
+    assert preset_runs(*PRESET, tmp_path / "elsewhere") == preset_runs(*PRESET)
+    edit(configs, "batch_size: 64", "batch_size: 32")
+    ask(configs, out)
+    assert preset_runs(*PRESET, out) == preset_runs(*PRESET)
+    assert list((out / PLANNED).iterdir()) == []
+
+
+def test_a_new_preset_is_planned_without_the_overrides_of_the_command(configs, tmp_path):
+    shutil.copy(configs / "experiment" / "digitcircle.yaml", configs / "experiment" / "mine.yaml")
+    shutil.copy(configs / "experiment/at/digitcircle.smoke.yaml", configs / "experiment/at/mine.smoke.yaml")
+    command = ["experiment=mine", "scale=smoke", f"outputs={tmp_path / 'out'}", "method.encoder.width=12"]
+    assert preset_runs("mine", "smoke", tmp_path / "out") == frozenset()
+    note_command(plan(command, configs), command, configs)
+    assert preset_runs("mine", "smoke", tmp_path / "out") == preset_runs(*PRESET)
+
+
+def test_a_file_that_the_user_has_placed_counts_by_its_content(configs, tmp_path, monkeypatch):
+    path = configs / "experiment" / "at" / "tbr" / "fig5a.smoke.yaml"
+    path.write_text(path.read_text().replace("source: pbmc68k", "source: atlas"))
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("GTEX_H5AD", str(tmp_path / "atlas.h5ad"))
+    found = []
+    for content in ("cells", "other cells"):
+        (tmp_path / "atlas.h5ad").write_text(content)
+        command = ["experiment=tbr/fig5a", "scale=smoke", f"outputs={tmp_path / 'out'}"]
+        note_command(plan(command, configs), command, configs)
+        found.append(preset_runs("tbr/fig5a", "smoke", tmp_path / "out"))
+    assert found[0].isdisjoint(found[1])
+
+
+def test_a_damaged_table_is_named_with_its_remedy_and_replaced_by_planning(configs, tmp_path):
+    edit(configs)
+    ask(configs, tmp_path)
+    path = tmp_path / PLANNED / "digitcircle-smoke.csv"
+    path.write_text("half a line")
+    with pytest.raises(InputError, match=r"digitcircle-smoke\.csv, line 1: .* Remove the file"):
+        preset_runs(*PRESET, tmp_path)
+    ask(configs, tmp_path)
+    assert preset_runs(*PRESET, tmp_path)
+
+
+def test_without_any_table_no_preset_asks_for_runs(tmp_path, monkeypatch):
+    """As in an installed package, which has no outputs beside it."""
+    monkeypatch.setattr("sparseid.papers.presets.RECORDED", tmp_path)
+    recorded_presets.cache_clear()
+    assert preset_runs(*PRESET, tmp_path) == frozenset()
+    ask(CONFIGS, tmp_path)
+    assert preset_runs(*PRESET, tmp_path)
+    recorded_presets.cache_clear()

@@ -7,8 +7,8 @@ from sparseid.papers.claims import claims_in
 from sparseid.papers.regcl import claims, figures, statistics
 from sparseid.papers.regcl.claims import ATTRIBUTIONS, CELLS, LATENTS, REGCL, cell, lead_over_supervised
 from sparseid.papers.regcl.statistics import anova_rows, tukey_rows
+from sparseid.papers.rows import keys_of, newest, rows_frame
 from sparseid.papers.targets import load_targets
-from sparseid.reporting.collect import newest, rows_frame
 from sparseid.training.rows import Row
 
 CLAIMS, STATISTICS = claims_in(claims), claims_in(statistics)
@@ -111,7 +111,7 @@ def test_table_3_has_the_degrees_of_freedom_of_a_complete_design_and_the_terms_o
     table = anova_rows(spread(PRINTED))
     df = {
         keys["term"]: value
-        for keys, value in zip(table["keys"], table["value"], strict=True)
+        for keys, value in zip(keys_of(table), table["value"], strict=True)
         if keys["statistic"] == "df"
     }
     printed = {t.keys["term"]: t.value for t in load_targets("regcl").of("regcl/table3") if t.metric == "df"}
@@ -119,7 +119,7 @@ def test_table_3_has_the_degrees_of_freedom_of_a_complete_design_and_the_terms_o
     assert df == pytest.approx(printed | {"residual": 1944})
     assert set(table["seed"]) == {-1}
     assert set(table["n"]) == {2160}
-    overall = {keys["statistic"] for keys in table["keys"] if keys["term"] == "overall"}
+    overall = {keys["statistic"] for keys in keys_of(table) if keys["term"] == "overall"}
     assert overall == {"F", "p"}
 
 
@@ -140,7 +140,7 @@ def test_differences_of_tables_4_and_5_are_the_printed_ones_in_the_printed_order
         table = tukey_rows(frame, factors, artefact)
         ours = {
             (keys["group1"], keys["group2"]): value
-            for keys, value in zip(table["keys"], table["value"], strict=True)
+            for keys, value in zip(keys_of(table), table["value"], strict=True)
             if keys["statistic"] == "meandiff"
         }
         assert len(ours) == {"regcl/table4": 153, "regcl/table5": 66}[artefact]

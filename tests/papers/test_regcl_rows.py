@@ -6,8 +6,8 @@ from sparseid.papers.regcl.artefacts import ARTEFACTS
 from sparseid.papers.regcl.rows import with_gate
 from sparseid.papers.registry import ARTEFACTS as ARTEFACTS_OF_ALL
 from sparseid.papers.registry import run_summary
+from sparseid.papers.rows import newest, rows_frame
 from sparseid.reporting.aggregate import cells
-from sparseid.reporting.collect import newest, rows_frame
 from sparseid.reporting.tables import lines
 from sparseid.training.rows import Row
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from sparseid.papers.claims import claims_in
+from sparseid.papers.rows import key, newest, rows_frame
 from sparseid.papers.sparling import alpha, claims
 from sparseid.papers.sparling import rows as derived
 from sparseid.papers.sparling.artefacts import ARTEFACTS
 from sparseid.papers.targets import load_targets
 from sparseid.reporting.aggregate import cells
-from sparseid.reporting.collect import newest, rows_frame
 from sparseid.training.rows import Row
 
 BASE = {"paper": "sparling", "scale": "paper", "unit": "percent", "n": 1000, "commit": "a" * 40, "dirty": False}
@@ -359,7 +359,7 @@ def test_binning():
     assert (outcome(trend, falling), outcome(bits, falling)) == ("holds", "holds")
     rising = of_bins(lambda bins, steps: 5 - steps)
     assert (outcome(trend, rising), outcome(bits, rising)) == ("fails", "fails")
-    few = falling[falling["keys"].map(lambda keys: keys["steps_above"] < 3)]
+    few = falling[key(falling, "steps_above") < 3]
     assert outcome(trend, few) == "undecided"
     assert len([cell for cell in cells(ENTRIES["sparling/fig9"], falling, "paper") if cell.ours]) == 2 * 4 * 5
 

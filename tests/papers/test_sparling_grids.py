@@ -5,8 +5,8 @@ import pytest
 
 from sparseid.data.latex_ocr.grammar import TOKENS
 from sparseid.papers.registry import run_figures
+from sparseid.papers.rows import rows_frame
 from sparseid.papers.sparling.run_pictures import image_panels, inked
-from sparseid.reporting.collect import rows_frame
 
 NUMBER = {token: number for number, token in enumerate(TOKENS)}
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sparseid.papers.registry import run_figures
+from sparseid.papers.rows import rows_frame
 from sparseid.papers.sparling.run_pictures import confusion_matrix
-from sparseid.reporting.collect import rows_frame
 
 
 def perturbed(items=3, cells=(20, 20), size=(40, 40)):

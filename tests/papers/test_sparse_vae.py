@@ -11,11 +11,11 @@ from sparseid.config.sweep import plan
 from sparseid.papers.claims import Comparison, claims_in
 from sparseid.papers.labels import written
 from sparseid.papers.registry import artefact, run_figures, run_summary
+from sparseid.papers.rows import key, newest, rows_frame
 from sparseid.papers.sparse_vae import claims
 from sparseid.papers.sparse_vae.rows import BETAS, CORRELATIONS, STUCK, WARM_UP
 from sparseid.papers.targets import load_targets
 from sparseid.reporting.aggregate import cells
-from sparseid.reporting.collect import newest, rows_frame
 from sparseid.training.rows import Row
 
 BASE = {"run": "r", "paper": "sparse_vae", "scale": "paper", "unit": "", "commit": "a" * 40, "dirty": False}
@@ -68,9 +68,7 @@ def test_claims_of_figure_3_hold_where_the_paper_says_so_and_fail_where_methods_
 
 def test_medians_decide_figure_3_so_that_a_few_stuck_data_sets_do_not():
     rows = figure3()
-    stuck = (
-        rows["keys"].map(lambda keys: keys["method"] == "sparse_vae") & (rows["metric"] == "mse") & (rows["seed"] < 2)
-    )
+    stuck = (key(rows, "method") == "sparse_vae") & (rows["metric"] == "mse") & (rows["seed"] < 2)
     rows.loc[stuck, "value"] = 15.0
     assert outcome("fig3-mse_vs_vae", rows) == "holds"
     assert outcome("fig3-mse_vs_vae_test", rows) == "undecided"
@@ -84,9 +82,7 @@ def test_a_correlation_that_was_not_run_leaves_claims_open():
 
 def test_figure_3s_table_has_the_share_that_got_stuck_and_beta_2_as_the_beta_vae():
     rows = figure3()
-    stuck = (
-        rows["keys"].map(lambda keys: keys["method"] == "sparse_vae") & (rows["metric"] == "mse") & (rows["seed"] == 4)
-    )
+    stuck = (key(rows, "method") == "sparse_vae") & (rows["metric"] == "mse") & (rows["seed"] == 4)
     rows.loc[stuck, "value"] = 7.0
     made = {(*cell.keys.values(), cell.metric): cell for cell in cells(artefact("sparse_vae/fig3"), rows, "paper")}
     share = made["sparse_vae", 0.0, STUCK].ours

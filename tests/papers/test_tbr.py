@@ -8,11 +8,11 @@ import pytest
 from sparseid.papers.claims import Comparison, claims_in
 from sparseid.papers.presets import preset_recipes, preset_runs
 from sparseid.papers.registry import artefact, run_figures
+from sparseid.papers.rows import newest, rows_frame
 from sparseid.papers.targets import load_targets
 from sparseid.papers.tbr import claims
 from sparseid.papers.tbr.claims import LATENTS, LEARNED, PROBABILITIES
 from sparseid.reporting.aggregate import cells
-from sparseid.reporting.collect import newest, rows_frame
 from sparseid.training.rows import Row
 
 CLAIMS = claims_in(claims)

@@ -3,11 +3,12 @@ import math
 
 import pytest
 
-from sparseid.papers.presets import preset_recipes
+from sparseid.papers.recorded import record
 from sparseid.papers.registry import ARTEFACTS
+from sparseid.papers.rows import key, newest, rows_frame
 from sparseid.reporting.aggregate import cells
-from sparseid.reporting.collect import collect, measured_files, newest, rows_frame
-from sparseid.training.rows import read_rows, write_rows
+from sparseid.reporting.collect import collect
+from sparseid.training.rows import write_rows
 
 
 def make_run(outputs, name, rows, state="done", message="", scale="small"):
@@ -23,7 +24,7 @@ def test_only_finished_runs_give_rows_and_the_others_are_listed(tmp_path, sparli
     make_run(tmp_path, "two", sparling_rows(1), state="diverged", message="loss is NaN at step 12")
     make_run(tmp_path, "three", sparling_rows(2), state="failed")
     make_run(tmp_path, ".one.replaced", sparling_rows(3))
-    found = collect(tmp_path, measured=[])
+    found = collect(tmp_path)
     assert set(found.rows["seed"]) == {0}
     assert {run.path.name: run.state for run in found.runs} == {"one": "done", "two": "diverged", "three": "failed"}
     assert found.problems == []
@@ -34,7 +35,7 @@ def test_an_unreadable_result_is_named_and_spoils_nothing_else(tmp_path, sparlin
     make_run(tmp_path, "good", sparling_rows(0))
     (make_run(tmp_path, "broken", []) / "result.json").write_text(content)
     (make_run(tmp_path, "lost", []) / "status.json").write_text("{")
-    found = collect(tmp_path, measured=[])
+    found = collect(tmp_path)
     assert set(found.rows["seed"]) == {0}
     broken, lost = sorted(map(str, found.problems))
     assert "broken" in broken
@@ -46,13 +47,13 @@ def test_an_unreadable_result_is_named_and_spoils_nothing_else(tmp_path, sparlin
 def test_folders_that_are_no_scale_are_left_alone(tmp_path, sparling_rows):
     make_run(tmp_path, "one", sparling_rows(0), scale="smoke")
     make_run(tmp_path, "job", [], scale="jobs")
-    found = collect(tmp_path, measured=[])
+    found = collect(tmp_path)
     assert [run.path.name for run in found.runs] == ["one"]
     assert found.scales() == ["small", "smoke"], "the folder's scale and that of its rows"
 
 
 def test_nothing_at_all(tmp_path):
-    found = collect(tmp_path / "absent", measured=[])
+    found = collect(tmp_path / "absent")
     assert found.rows.empty
     assert found.scales() == []
 
@@ -62,7 +63,7 @@ def test_the_newest_row_counts_and_numbers_of_older_code_are_flagged(sparling_ro
     other = sparling_rows(1, commit="b" * 40, written="2026-04-01T10:00:00+00:00")
     new = sparling_rows(0, densities=1, written="2026-05-01T12:00:00+02:00", run="new")
     rows = newest(rows_frame([*new, *old, *other]))
-    final = rows[(rows["seed"] == 0) & (rows["keys"].map(lambda keys: keys["steps_above"]) == 0)]
+    final = rows[(rows["seed"] == 0) & (key(rows, "steps_above") == 0)]
     assert set(final["run"]) == {"new"}
     [fpe] = [cell for cell in cells(ARTEFACTS["sparling/fig3"], rows, "small") if cell.metric == "fpe" and cell.ours]
     assert fpe.older_commits == ("b" * 40,)
@@ -81,31 +82,28 @@ def test_newer_rows_of_another_table_make_no_number_one_of_older_code(sparling_r
     assert marked == {"sparling/fig3": {()}, "sparling/fig4": {(), ("b" * 40,)}}
 
 
-def test_measured_rows_stand_beside_runs_and_obey_the_scale(tmp_path, sparling_rows):
-    shard = tmp_path / "shard.json"
-    write_rows(shard, [*sparling_rows(5, scale="paper"), *sparling_rows(6)])
-    make_run(tmp_path / "out", "one", sparling_rows(0))
-    assert set(collect(tmp_path / "out", measured=[shard]).rows["seed"]) == {0, 5, 6}
-    assert set(collect(tmp_path / "out", "small", measured=[shard]).rows["seed"]) == {0, 6}
-    assert collect(tmp_path / "out", measured=[shard]).scales() == ["paper", "small"]
+def test_recorded_rows_stand_beside_runs_and_obey_the_scale(tmp_path, sparling_rows):
+    recorded, out = tmp_path / "recorded", tmp_path / "out"
+    record(rows_frame([*sparling_rows(5, scale="paper", run="five"), *sparling_rows(6)]), recorded)
+    make_run(out, "one", sparling_rows(0))
+    found = collect(out, recorded=recorded)
+    assert set(found.rows["seed"]) == {0, 5, 6}
+    assert set(found.rows["source"]) == {"outputs", "recorded"}
+    assert set(collect(out, "small", recorded=recorded).rows["seed"]) == {0, 6}
+    assert found.scales() == ["paper", "small"]
 
 
-def test_a_damaged_file_kept_in_git_is_restored_with_git(tmp_path):
-    kept = tmp_path / "tbr" / "measured" / "shard.json"
-    kept.parent.mkdir(parents=True)
-    kept.write_text("{")
-    found = collect(tmp_path / "out", measured=[kept])
+def test_a_damaged_recorded_file_spoils_its_paper_only(tmp_path, sparling_rows):
+    record(rows_frame([*sparling_rows(5), *sparling_rows(6, paper="tbr", run="six")]), tmp_path)
+    (tmp_path / "tbr.csv").write_text("{")
+    found = collect(tmp_path / "out", recorded=tmp_path)
     [problem] = found.problems
     assert problem.paper == "tbr"
-    assert "git restore shard.json" in problem.text
+    assert "restore tbr.csv" in problem.text
     assert "force=true" not in problem.text
+    assert set(found.rows["seed"]) == {5}
     assert found.of_paper("tbr").problems == [problem]
     assert found.of_paper("sparling").problems == []
-
-
-def test_rows_kept_in_git_can_be_read():
-    for path in measured_files():
-        assert read_rows(path)
 
 
 def test_cells_are_means_over_seeds_beside_the_papers_numbers(sparling_rows):
@@ -128,12 +126,3 @@ def test_an_undefined_metric_is_missing(sparling_rows):
     made = {cell.metric: cell for cell in cells(ARTEFACTS["digitcircle"], newest(rows), "small")}
     assert made["ce"].verdict.word == "missing"
     assert made["fpe"].verdict.word == "not comparable"
-
-
-def test_rows_kept_in_git_belong_to_a_preset_of_today():
-    """Rows whose recipe is no preset's would silently leave the tables."""
-    for path in measured_files():
-        for row in read_rows(path):
-            presets = [name for name, entry in ARTEFACTS.items() if entry.paper == row.paper]
-            assert any(row.recipe in preset_recipes(name, row.scale) for name in presets), path.name
-            assert not row.dirty

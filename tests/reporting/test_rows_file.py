@@ -2,7 +2,8 @@ import math
 
 import pandas as pd
 
-from sparseid.reporting.collect import collect, newest, rows_frame
+from sparseid.papers.rows import key, newest, rows_frame
+from sparseid.reporting.collect import collect
 from sparseid.reporting.rows_file import flat, write_rows_file
 
 
@@ -30,7 +31,7 @@ def test_rows_come_back_with_their_keys_as_typed_columns(tmp_path, sparling_rows
 
 
 def test_no_rows_have_the_same_columns(tmp_path):
-    write_rows_file(collect(tmp_path / "absent", measured=[]).rows, tmp_path / "rows.parquet")
+    write_rows_file(collect(tmp_path / "absent").rows, tmp_path / "rows.parquet")
     found = pd.read_parquet(tmp_path / "rows.parquet")
     assert found.empty
     assert {"run", "value", "seed", "source", "written"} <= set(found.columns)
@@ -42,4 +43,4 @@ def test_rows_keep_their_order_and_index_apart(sparling_rows):
     picked = frame.iloc[::-1][::3]
     table = flat(picked)
     assert table["value"].tolist() == picked["value"].tolist()
-    assert table["key_steps_above"].tolist() == [keys["steps_above"] for keys in picked["keys"]]
+    assert table["key_steps_above"].tolist() == key(picked, "steps_above").tolist()

@@ -53,5 +53,5 @@ def test_a_report_has_them_beside_the_rows_of_a_finished_run(folder, tmp_path):
     folder.timing.write_text(json.dumps(TIMING))
     write_rows(folder.result, stack([0]))
     folder.write_status("done")
-    found = collect(tmp_path / "outputs", measured=[]).rows
+    found = collect(tmp_path / "outputs").rows
     assert sorted(found["metric"]) == ["ate_mse", "ate_mse", "mse", "seconds"]

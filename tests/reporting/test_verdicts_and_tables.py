@@ -6,9 +6,9 @@ import pytest
 from sparseid.metrics.intervals import Summary, summarise
 from sparseid.papers.aggregation import Convention
 from sparseid.papers.registry import ARTEFACTS
+from sparseid.papers.rows import newest, rows_frame
 from sparseid.papers.targets import Target
 from sparseid.reporting.aggregate import cells
-from sparseid.reporting.collect import newest, rows_frame
 from sparseid.reporting.tables import (
     LEGEND,
     MARKS,

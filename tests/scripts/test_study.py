@@ -10,7 +10,7 @@ import pytest
 from sparseid.config.identity import cell_keys, recipe_hash
 from sparseid.config.sweep import plan
 from sparseid.launching.plan import all_artefacts
-from sparseid.papers.presets import preset_recipes
+from sparseid.papers.presets import RECORDED, preset_recipes
 from sparseid.papers.regcl.claims import REGCL
 from sparseid.papers.regcl.study import (
     ANCHORS,
@@ -26,8 +26,9 @@ from sparseid.papers.regcl.study import (
     variants,
 )
 from sparseid.papers.registry import ARTEFACTS
+from sparseid.papers.rows import newest, rows_frame
 from sparseid.reporting.aggregate import cells
-from sparseid.reporting.collect import collect, measured_files, newest, rows_frame
+from sparseid.reporting.collect import collect
 from sparseid.training.rows import Row
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "study" / "study.py"
@@ -192,7 +193,7 @@ def test_minimum_norm_needs_no_map():
 
 def test_the_document_in_git_is_made_of_the_rows_in_git(tmp_path):
     notes = SCRIPT.with_name("notes.md").read_text(encoding="utf-8")
-    made = study_text(collect(tmp_path, measured=measured_files()).rows, ["small", "paper"], notes)
+    made = study_text(collect(tmp_path, recorded=RECORDED).rows, ["small", "paper"], notes)
     stated = SCRIPT.with_name("STUDY.md").read_text(encoding="utf-8")
     assert stated == made, "make keep, then make study, and commit both"
 

@@ -122,7 +122,7 @@ def _uses_gpu(run: RunConfig) -> bool:
 def _preset_recipes(run: RunConfig) -> frozenset[str]:
     from sparseid.papers.presets import preset_recipes
 
-    return preset_recipes(run.experiment, run.scale)
+    return preset_recipes(run.experiment, run.scale, Path(run.outputs))
 
 
 def read_costs(path: Path = COSTS) -> list[Cost]:

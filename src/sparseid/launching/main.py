@@ -58,12 +58,16 @@ def _run(overrides: list[str], show: bool, skip_measured: bool, configs: Path) -
     from sparseid.config.sweep import plan  # Hydra, which the help page does without
 
     planned = plan(overrides, configs)
-    if skip_measured:
-        from sparseid.launching.kept import without_measured
+    if not show:
+        from sparseid.papers.presets import note_command
 
-        planned = without_measured(planned)
+        note_command(planned, overrides, configs)
+    if skip_measured:
+        from sparseid.launching.recorded import without_recorded
+
+        planned = without_recorded(planned)
         if not planned.cells:
-            print("all measured: the rows are kept in git")
+            print("all results are recorded")
             return 0
     if show:
         _show(planned)

@@ -18,8 +18,9 @@ from sparseid.config.identity import run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS, config_folders
 from sparseid.errors import InputError
-from sparseid.launching import kept
+from sparseid.launching import recorded
 from sparseid.launching.estimate import NOTHING_LEFT, Estimate, Estimator, costs_of_runs, read_costs
+from sparseid.papers.presets import note_command
 from sparseid.papers.registry import ARTEFACTS, PAPERS
 from sparseid.papers.targets import load_targets
 from sparseid.spelling import nearest
@@ -187,10 +188,12 @@ def plan_artefacts(
         if scale not in scales(name, folders):
             return (), f"no preset at scale={scale}"
         try:
-            cells = sweep.plan([f"experiment={name}", f"scale={scale}", f"outputs={outputs}", *overrides], configs)
+            asked = [f"experiment={name}", f"scale={scale}", f"outputs={outputs}", *overrides]
+            planned = sweep.plan(asked, configs)
+            note_command(planned, asked, configs)
         except ConfigError as error:
             return (), str(error)
-        return tuple(look(cell.run) for cell in cells.cells), ""
+        return tuple(look(cell.run) for cell in planned.cells), ""
 
     planned = []
     for name, (paper, title) in _chosen(only).items():
@@ -203,12 +206,14 @@ def plan_artefacts(
 
 def plan_command(overrides: Sequence[str], configs: Path = CONFIGS) -> Workload:
     """Plan the runs of ``python run.py`` with these overrides; ConfigError if it would refuse them."""
-    runs = [cell.run for cell in sweep.plan(overrides, configs).cells]
+    planned = sweep.plan(overrides, configs)
+    note_command(planned, overrides, configs)
+    runs = [cell.run for cell in planned.cells]
     first = runs[0]
     look = _planner(first.scale, Path(first.outputs))
     title = ARTEFACTS[first.experiment].title if first.experiment in ARTEFACTS else ""
-    planned = PlannedArtefact(first.experiment, first.paper, title, _flag_older_code(map(look, runs)))
-    return Workload(first.scale, (planned,))
+    artefact = PlannedArtefact(first.experiment, first.paper, title, _flag_older_code(map(look, runs)))
+    return Workload(first.scale, (artefact,))
 
 
 def all_artefacts() -> dict[str, tuple[str, str]]:
@@ -234,22 +239,22 @@ def _chosen(only: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 def _planner(scale: str, outputs: Path, count_measured: bool = True) -> Callable[[RunConfig], PlannedRun]:
     """Return a function that plans a run; each run is looked up once."""
-    measured = kept.measured() if count_measured else {}
+    results = recorded.results() if count_measured else {}
     estimator = Estimator([*costs_of_runs(outputs, scale), *read_costs()])
     seen: dict[Path, PlannedRun] = {}
 
     def look(run: RunConfig) -> PlannedRun:
         path = run_directory(run)
         if path not in seen:
-            rows = [] if run.force else [measured.get(key) for key in kept.keys(run)]
+            rows = [] if run.force else [results.get(result) for result in recorded.wanted(run)]
             seen[path] = _look(run, path, rows[0] if rows and all(rows) else None, estimator)
         return seen[path]
 
     return look
 
 
-def _look(run: RunConfig, path: Path, recorded: Any, estimator: Estimator) -> PlannedRun:
-    """Plan a run; `recorded` is a row of its recorded results, or None."""
+def _look(run: RunConfig, path: Path, row: Any, estimator: Estimator) -> PlannedRun:
+    """Plan a run; `row` is one of its recorded results, or None."""
     folder = RunFolder(path).remake if run.force else RunFolder(path)  # force=true: the old rows do not count
     status = folder.read_status() or {}
     state, message, commit, dirty, written = _state(status), str(status.get("message", "")), "", False, ""
@@ -259,8 +264,8 @@ def _look(run: RunConfig, path: Path, recorded: Any, estimator: Estimator) -> Pl
         made_with = environment.read(folder.path / "environment.json") or {}
         commit, dirty = str(made_with.get("commit", "")), bool(made_with.get("dirty"))
         written = str(status.get("updated", ""))
-    elif recorded is not None and state != "running":
-        state, commit, written = MEASURED, recorded.commit, recorded.written
+    elif row is not None and state != "running":
+        state, commit, written = MEASURED, row.commit, row.written
     over = state in (*FINISHED, "diverged")  # a run that has diverged would again
     left = NOTHING_LEFT if over else estimator.left(run, samples_trained(folder))
     return PlannedRun(path.name, folder.path, state, message, commit, dirty, written, left)

@@ -114,12 +114,6 @@ class Artefact:
         """The claims the paper makes about it."""
         return load_targets(self.paper).statements_about(self.id)
 
-    @property
-    def compared_with(self) -> list[str]:
-        """The other artefacts whose rows the checks of its claims read."""
-        checks = [self.checks.get(entry.id) for entry in self.statements]
-        return sorted({check.other for check in checks if isinstance(check, Comparison)})
-
     def check_claims(self, rows_of: Callable[[str], pd.DataFrame], scale: str) -> list[ClaimResult]:
         """Check the claims about it; those that have no check yet are left out.
 

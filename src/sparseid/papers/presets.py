@@ -1,55 +1,62 @@
-"""Which rows an artefact may read: those made with the settings of its presets."""
+"""Which runs a preset asks for, and so which rows an artefact may read.
+
+That is written down when a preset is planned, so that a report composes nothing: for the project's own presets in
+``outputs/recorded/presets.csv``, for presets that are new or edited here, or that find other files of the user here, in
+``<outputs>/planned/<experiment>-<scale>.csv``, which counts where there is one.
+"""
 
 from __future__ import annotations
 
-import dataclasses
-import json
+import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sparseid.config.choices import choices
+from sparseid.config.choices import choices, scales
+from sparseid.config.identity import member_seeds, recipe_hash, run_name
 from sparseid.config.search_path import CONFIGS, config_folders
-from sparseid.data.cache import digest
-from sparseid.data.gtex.settings import GtexSettings
-from sparseid.data.paths import data_folder
-from sparseid.files import write_text
-from sparseid.papers.fingerprint import fingerprint, of_code, of_files
+from sparseid.papers.recorded import PRESETS, RECORDED, parse_seeds, read_table, seeds_text, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sparseid.config.schema import RunConfig
+    from sparseid.config.sweep import Plan
 
-COMPOSED_BY = ("config", "data", "methods", "metrics", "stacking", "settings.py", "papers/presets.py")
-"""The code that composes and checks a configuration: what ``config`` may import, and this."""
+COLUMNS = ("experiment", "scale", "run", "recipe", "seeds")
+PLANNED = "planned"
+"""Folder of tables below the folder of runs."""
+
+_HARMLESS = re.compile(r"experiment|scale|outputs|force|trainer|logger(\..+)?|hydra/launcher|hydra\.launcher\..+")
+"""Keys that a command may set without asking for other runs than its preset."""
+
+Line = tuple[str, str, str, str, str]
+"""A run that a preset asks for: the values of :data:`COLUMNS`."""
 
 
-@cache
-def preset_runs(experiment: str, scale: str, configs: Path = CONFIGS) -> frozenset[tuple[str, int]]:
+def preset_runs(experiment: str, scale: str, outputs: Path | None = None) -> frozenset[tuple[str, int]]:
     """Return (recipe hash, seed) of every run that a preset asks for at a scale, of a stack for each member.
 
-    Without a preset of that name there are none.
-    Hydra takes tenths of a second for a preset, so the answer is kept in the data folder, and used as long as nothing
-    that it depends on has changed: the files of `configs`, the code and libraries that compose them, and the files that
-    the user has placed or a preset names. Where it cannot be kept or read, the preset is composed.
+    Parameters
+    ----------
+    experiment, scale
+        The preset; one that was never planned asks for no runs.
+    outputs
+        The folder of runs, where a preset that was planned there may differ from the project's own.
+
+    Raises
+    ------
+    InputError
+        If a table is damaged.
     """
-    if experiment not in choices("experiment", config_folders(configs)):
-        return frozenset()
-    kept = data_folder() / "cache" / "presets" / f"{experiment.replace('/', '-')}-{scale}.json"
-    made_from = fingerprint(experiment, scale, _dependencies(configs))
-    recipes = _read(kept, made_from)
-    if recipes is None:
-        recipes, named = _compose(experiment, scale, configs)
-        if made_from == fingerprint(experiment, scale, _dependencies.__wrapped__(configs)):  # not edited meanwhile
-            _write(kept, {"made_from": made_from, "named": named, "recipes": recipes})
-    return frozenset((recipe, seed) for recipe, seeds in recipes.items() for seed in seeds)
+    return frozenset(
+        (recipe, seed) for _, _, _, recipe, seeds in _lines(experiment, scale, outputs) for seed in parse_seeds(seeds)
+    )
 
 
-@cache
-def preset_recipes(experiment: str, scale: str) -> frozenset[str]:
+def preset_recipes(experiment: str, scale: str, outputs: Path | None = None) -> frozenset[str]:
     """Return the recipe hashes of the runs that a preset asks for at a scale."""
-    return frozenset(recipe for recipe, _ in preset_runs(experiment, scale))
+    return frozenset(recipe for recipe, _ in preset_runs(experiment, scale, outputs))
 
 
 def presets_of(artefact: str) -> tuple[str, ...]:
@@ -59,79 +66,96 @@ def presets_of(artefact: str) -> tuple[str, ...]:
     return ARTEFACTS[artefact].presets or (artefact,)
 
 
-@cache
-def artefact_runs(artefact: str, scale: str) -> frozenset[tuple[str, int]]:
+def artefact_runs(artefact: str, scale: str, outputs: Path | None = None) -> frozenset[tuple[str, int]]:
     """Return (recipe hash, seed) of every run that an artefact reads at a scale, of all its presets."""
-    return frozenset().union(*(preset_runs(name, scale) for name in presets_of(artefact)))
+    return frozenset().union(*(preset_runs(name, scale, outputs) for name in presets_of(artefact)))
 
 
-def artefact_recipes(artefact: str, scale: str) -> frozenset[str]:
+def artefact_recipes(artefact: str, scale: str, outputs: Path | None = None) -> frozenset[str]:
     """Return the recipe hashes of the runs that an artefact reads at a scale."""
-    return frozenset(recipe for recipe, _ in artefact_runs(artefact, scale))
+    return frozenset(recipe for recipe, _ in artefact_runs(artefact, scale, outputs))
 
 
-def of_artefact(rows: pd.DataFrame, artefact: str, scale: str) -> pd.DataFrame:
+def of_artefact(rows: pd.DataFrame, artefact: str, scale: str, outputs: Path | None = None) -> pd.DataFrame:
     """Return the rows that were made at `scale` with the settings of the artefact's presets, whatever their seed.
 
     Runs with other settings (``method.encoder.width=8``) keep their own tables and never slip into the artefact.
     """
-    mine = rows[rows["scale"] == scale]
-    return mine[mine["recipe"].isin(artefact_recipes(artefact, scale))] if len(mine) else mine
+    return rows[(rows["scale"] == scale) & rows["recipe"].isin(artefact_recipes(artefact, scale, outputs))]
 
 
-def _compose(experiment: str, scale: str, configs: Path) -> tuple[dict[str, list[int]], dict[str, str]]:
-    """Return the seeds of each recipe of a preset, and the state of each file that its settings name."""
-    from sparseid.config.identity import member_seeds, recipe_hash  # imports Hydra: only where nothing is remembered
-    from sparseid.config.sweep import plan
+def note_command(planned: Plan, overrides: Sequence[str], configs: Path) -> None:
+    """Write down which runs the preset of a planned command asks for, unless that is known.
 
-    seeds: dict[str, set[int]] = {}
-    named: set[str] = set()
-    for cell in plan([f"experiment={experiment}", f"scale={scale}"], configs).cells:
-        seeds.setdefault(recipe_hash(cell.run), set()).update(member_seeds(cell.run))
-        named |= _named_files(cell.run)
-    return {recipe: sorted(of_recipe) for recipe, of_recipe in seeds.items()}, {name: _state(name) for name in named}
+    Parameters
+    ----------
+    planned
+        What the command runs: all that its preset asks for, unless an override may change that.
+    overrides
+        The command.
+    configs
+        The folder of YAML files, from which a preset that was never planned is planned without the overrides.
+    """
+    run = planned.cells[0].run
+    outputs = Path(run.outputs)
+    if all(_HARMLESS.fullmatch(text.partition("=")[0].lstrip("+")) for text in overrides):
+        _write_planned(planned, outputs)
+    elif not _lines(run.experiment, run.scale, outputs):
+        from sparseid.config.sweep import plan  # imports Hydra
 
-
-def _named_files(run: RunConfig) -> set[str]:
-    """Return what stands in the settings of a run that may name a file, whose content then counts in its recipe."""
-    settings: list[Any] = [run.method, run.data]
-    marked = {
-        getattr(node, field.name) for node in settings for field in dataclasses.fields(node) if "file" in field.metadata
-    }
-    if isinstance(run.data, GtexSettings):
-        marked |= {run.data.path, run.data.tf_targets}
-    return marked - {""}
+        _write_planned(plan([f"experiment={run.experiment}", f"scale={run.scale}"], configs), outputs)
 
 
-def _state(name: str) -> str:
-    """Return the digest of a file; empty if there is none that can be read."""
-    try:
-        return digest(Path(name))
-    except OSError:
-        return ""
+def _write_planned(planned: Plan, outputs: Path) -> None:
+    """Write the table of a planned preset, unless the project's own says the same."""
+    lines = planned_lines(planned)
+    experiment, scale, *_ = lines[0]
+    path = _planned_file(experiment, scale, outputs)
+    if lines == recorded_presets().get((experiment, scale)):
+        path.unlink(missing_ok=True)
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_table(path, COLUMNS, lines)
+
+
+def planned_lines(planned: Plan) -> list[Line]:
+    """Return the lines of a planned preset, sorted."""
+    runs = [cell.run for cell in planned.cells]
+    return sorted(
+        (run.experiment, run.scale, run_name(run), recipe_hash(run), seeds_text(member_seeds(run))) for run in runs
+    )
 
 
 @cache
-def _dependencies(configs: Path) -> str:
-    """Return the fingerprint of everything that any preset depends on."""
-    placed = {name: digest(path) for name, path in GtexSettings(source="atlas").user_files().items()}
-    return fingerprint(of_files(*config_folders(configs)), of_code(COMPOSED_BY, ("hydra-core", "omegaconf")), placed)
+def recorded_presets() -> dict[tuple[str, str], list[Line]]:
+    """Return the lines of each of the project's own presets, (experiment, scale)."""
+    path = RECORDED / PRESETS
+    return _read(path) if path.exists() else {}
 
 
-def _read(kept: Path, made_from: str) -> dict[str, list[int]] | None:
-    """Return the recipes of a kept answer; None if there is none, it is out of date or cannot be read."""
-    try:
-        answer = json.loads(kept.read_text(encoding="utf-8"))
-        if answer["made_from"] != made_from or any(_state(name) != state for name, state in answer["named"].items()):
-            return None
-        return {str(recipe): [int(seed) for seed in seeds] for recipe, seeds in answer["recipes"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
+def compose_presets(configs: Path = CONFIGS) -> Iterator[Line]:
+    """Compose every preset at every scale and yield the lines of its runs (a minute)."""
+    from sparseid.config.sweep import plan  # imports Hydra
+
+    folders = config_folders(configs)
+    for experiment in choices("experiment", folders):
+        for scale in sorted(scales(experiment, folders)):
+            yield from planned_lines(plan([f"experiment={experiment}", f"scale={scale}"], configs))
 
 
-def _write(kept: Path, answer: dict[str, Any]) -> None:
-    try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        write_text(kept, json.dumps(answer))
-    except OSError:
-        pass  # a folder that cannot be written to costs time, nothing else
+def _lines(experiment: str, scale: str, outputs: Path | None) -> list[Line]:
+    path = None if outputs is None else _planned_file(experiment, scale, outputs)
+    if path is None or not path.exists():
+        return recorded_presets().get((experiment, scale), [])
+    return _read(path, "Remove the file: planning the preset writes it again").get((experiment, scale), [])
+
+
+def _planned_file(experiment: str, scale: str, outputs: Path) -> Path:
+    return outputs / PLANNED / f"{experiment.replace('/', '-')}-{scale}.csv"
+
+
+def _read(path: Path, remedy: str = "") -> dict[tuple[str, str], list[Line]]:
+    found: dict[tuple[str, str], list[Line]] = {}
+    for line in read_table(path, COLUMNS, remedy=remedy).itertuples(index=False, name=None):
+        found.setdefault(line[:2], []).append(line)
+    return found

@@ -1,17 +1,20 @@
-"""Reading result rows: a DataFrame with a line per (run, evaluation, metric); column ``keys`` names the cell."""
+"""Rows as a table: a DataFrame with a line per number, whose columns ``key_<name>`` address it in a paper's tables."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 
+import numpy as np
 import pandas as pd
 
 from sparseid.measurements import Key
 from sparseid.training.rows import Row
 
-COLUMNS = [field.name for field in fields(Row)]
-"""Columns of a rows DataFrame; ``keys`` holds dictionaries."""
+COLUMNS = [field.name for field in fields(Row) if field.name != "keys"]
+"""Columns of every rows DataFrame; those of keys come on top."""
+PREFIX = "key_"
+"""Begins the name of a column of keys: ``key_method``. It holds text and numbers as they are; None without the key."""
 
 
 def no_rows() -> pd.DataFrame:
@@ -19,55 +22,111 @@ def no_rows() -> pd.DataFrame:
     return pd.DataFrame(columns=COLUMNS)
 
 
+def rows_frame(rows: Sequence[Row]) -> pd.DataFrame:
+    """Return rows as a rows DataFrame; undefined values become NaN."""
+    columns = {name: [getattr(row, name) for row in rows] for name in COLUMNS}
+    frame = pd.DataFrame(columns) if rows else no_rows()
+    return with_keys(frame.astype({"value": float}), [row.keys for row in rows])
+
+
+def key_columns(rows: pd.DataFrame) -> list[str]:
+    """Return the names of the columns of keys."""
+    return [name for name in rows.columns if name.startswith(PREFIX)]
+
+
+def key(rows: pd.DataFrame, name: str) -> pd.Series:
+    """Return the values of a key, None or NaN where a row does not have it."""
+    return rows[PREFIX + name] if PREFIX + name in rows else pd.Series(None, index=rows.index, dtype=object)
+
+
+def keys_of(rows: pd.DataFrame, names: Sequence[str] | None = None) -> list[dict[str, Key]]:
+    """Return the keys of each row, all or those of these names, without those that it does not have."""
+    names = [name.removeprefix(PREFIX) for name in key_columns(rows)] if names is None else names
+    keys: list[dict[str, Key]] = [{} for _ in range(len(rows))]
+    for name in names:
+        for of_row, value in zip(keys, key(rows, name), strict=True):
+            if value is not None and value == value:  # NaN is missing
+                of_row[name] = value
+    return keys
+
+
+def with_keys(rows: pd.DataFrame, keys: Iterable[Mapping[str, Key]]) -> pd.DataFrame:
+    """Return the rows with these keys, one mapping a row, in place of their own."""
+    keys = list(keys)
+    names = dict.fromkeys(name for of_row in keys for name in of_row)
+    columns = {PREFIX + name: [of_row.get(name) for of_row in keys] for name in names}
+    plain = rows.drop(columns=key_columns(rows))
+    return pd.concat([plain, pd.DataFrame(columns, index=rows.index, dtype=object)], axis=1) if columns else plain
+
+
 def select(rows: pd.DataFrame, allowed: Mapping[str, Collection[Key | None]]) -> pd.DataFrame:
     """Return the rows that carry every key of `allowed` with one of its values; None allows rows without the key."""
-    fits: dict[int, bool] = {}  # by identity: rows of a cell share their keys, so few are looked at
-    for keys in rows["keys"]:
-        if id(keys) not in fits:
-            fits[id(keys)] = all(keys.get(name) in values for name, values in allowed.items())
-    chosen = [fits[id(keys)] for keys in rows["keys"]]
-    return rows[pd.Series(chosen, index=rows.index, dtype=bool)]
+    chosen = np.ones(len(rows), dtype=bool)
+    for name, values in allowed.items():
+        column = key(rows, name).to_numpy(object)
+        fits = np.logical_or.reduce([column == value for value in values if value is not None], initial=False)
+        chosen &= (fits | pd.isna(column)) if None in values else fits
+    return rows[chosen]
 
 
 def per_seed(rows: pd.DataFrame, metric: str, **keys: Key) -> pd.Series:
-    """Return the values of one metric of one cell, indexed by seed.
+    """Return the values of one metric of one table entry, indexed by seed.
 
     Parameters
     ----------
     rows
-        A rows DataFrame; the newest row of each cell and seed only.
+        A rows DataFrame; the newest row of each entry and seed only.
     metric
         Name of the metric.
     **keys
-        Keys that the cell must carry; a cell may carry more.
+        Keys that the rows must carry; they may carry more.
 
     Returns
     -------
     Series of float64, index ``seed``; rows without a value (undefined metrics) are dropped.
     """
-    chosen = select(rows[rows["metric"] == metric], {name: (value,) for name, value in keys.items()})
+    chosen = select(_of_metric(rows, metric), {name: (value,) for name, value in keys.items()})
     values = pd.Series(chosen["value"].to_numpy(float), index=chosen["seed"].to_numpy(), dtype=float).dropna()
     return values.groupby(level=0).mean()
 
 
 def per_replicate(rows: pd.DataFrame, metric: str, keys: Sequence[str] = ()) -> pd.Series:
-    """Return the values of one metric of one cell, one per replicate: a seed and the values of `keys`.
+    """Return the values of one metric of one table entry, one per replicate: a seed and the values of `keys`.
 
     Rows without a value (undefined metrics) are dropped; further rows of a replicate are averaged. The order is that of
     the replicates, not of the rows: a bootstrap interval depends on it.
     """
-    chosen = rows[rows["metric"] == metric]
-    extra = [[entry.get(name) for entry in chosen["keys"]] for name in keys]
-    replicates = list(zip(chosen["seed"], *extra, strict=True))
-    order = sorted(range(len(replicates)), key=lambda row: (replicates[row][0], *map(str, replicates[row][1:])))
-    index = pd.Index([replicates[row] for row in order], tupleize_cols=False)
-    values = pd.Series(chosen["value"].to_numpy(float)[order], index=index).dropna()
-    return values.groupby(level=0, sort=False).mean()
+    chosen = _of_metric(rows, metric)
+    values: dict[tuple, list[float]] = {}
+    columns = [chosen["seed"].tolist(), *(key(chosen, name).tolist() for name in keys)]
+    for *replicate, value in zip(*columns, chosen["value"].astype(float).tolist(), strict=True):
+        if value == value:  # NaN is no value, and no key
+            values.setdefault(tuple(part if part == part else None for part in replicate), []).append(value)
+    ordered = sorted(values, key=lambda replicate: (replicate[0], *map(str, replicate[1:])))
+    means = [float(np.mean(values[replicate])) for replicate in ordered]
+    return pd.Series(means, index=pd.Index(ordered, tupleize_cols=False), dtype=float)
 
 
-def values_of(rows: pd.DataFrame, key: str) -> list[Key]:
-    """Return the values that `key` takes in `rows`, sorted."""
-    return sorted({keys[key] for keys in rows["keys"] if key in keys})
+def _of_metric(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+    chosen = rows["metric"].to_numpy(object) == metric
+    return rows if chosen.all() else rows[chosen]
+
+
+def values_of(rows: pd.DataFrame, name: str) -> list[Key]:
+    """Return the values that a key takes in `rows`, sorted."""
+    return sorted(set(key(rows, name).dropna()))
+
+
+def newest(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep the newest row of each recipe, table entry, seed and metric, in the order of their times."""
+    ordered = rows.iloc[times(rows).argsort(kind="stable")]
+    entry = ["paper", "scale", "recipe", "seed", "metric", *key_columns(rows)]
+    return ordered.drop_duplicates(entry, keep="last").reset_index(drop=True)
+
+
+def times(rows: pd.DataFrame) -> pd.Series:
+    """Return when rows were written, as times in UTC."""
+    return pd.to_datetime(rows["written"], utc=True, format="ISO8601")
 
 
 def with_complements(rows: pd.DataFrame, complements: Mapping[str, str]) -> pd.DataFrame:

@@ -139,9 +139,7 @@ def load_targets(paper: str) -> PaperTargets:
     path = paper_file(paper, "targets.yaml")
     if not path.is_file():
         raise InputError(f"{path} does not exist: write the paper's title, statistics, artefacts, targets and claims")
-    text = path.read_text(encoding="utf-8")
-    # The C parser is ten times faster; a platform without it still works.
-    content = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    content = load_yaml(path.read_text(encoding="utf-8"))
     artefacts = content["artefacts"]
     return PaperTargets(
         paper=content["paper"],
@@ -162,6 +160,11 @@ def _single(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for values in product(*entry["grid"].values()):
         keys = dict(zip(entry["grid"], values, strict=True))
         yield {**entry, "id": entry["id"].format(**keys), "row": keys}
+
+
+def load_yaml(text: str) -> Any:
+    """Return YAML as plain values; the C parser is ten times faster, a platform without it still works."""
+    return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def _target(entry: dict[str, Any]) -> Target:

@@ -10,7 +10,7 @@ import pandas as pd
 from sparseid.measurements import Key
 from sparseid.metrics.intervals import Summary
 from sparseid.papers.artefact import Artefact
-from sparseid.papers.rows import select
+from sparseid.papers.rows import key_columns, keys_of, select, times
 from sparseid.papers.targets import Target
 from sparseid.reporting.verdicts import Verdict, judge
 
@@ -62,17 +62,16 @@ def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
     mine = rows[(rows["paper"] == artefact.paper) & (rows["scale"] == scale)]
     mine = artefact.derive(select(mine, artefact.selects))
     mine = mine[mine["metric"].isin(artefact.metrics)]
-    of_metric = {metric: mine[mine["metric"] == metric] for metric in artefact.metrics}
     commit = newest_commit(mine)
-    printed = {_identity(target.keys, target.metric): target for target in artefact.targets}
-    measured = {
-        _identity(_projected(keys, artefact), metric): None
-        for keys, metric in zip(mine["keys"], mine["metric"], strict=True)
-    }
+    mine = mine[["seed", "metric", "value", "unit", "commit", *key_columns(mine)]]
+    printed = {(_identity(target.keys), target.metric): target for target in artefact.targets}
+    measured: dict[tuple[frozenset[tuple[str, Key]], str], list[int]] = {}
+    for place, (keys, metric) in enumerate(zip(keys_of(mine, artefact.cell), mine["metric"], strict=True)):
+        measured.setdefault((_identity(keys), metric), []).append(place)
 
     def cell(identity: frozenset[tuple[str, Key]], metric: str) -> Cell:
         keys, target = _projected(dict(identity), artefact), printed.get((identity, metric))
-        of_cell = select(of_metric[metric], {name: (keys.get(name),) for name in artefact.cell})
+        of_cell = mine.iloc[measured.get((_identity(keys), metric), [])]
         ours = artefact.convention.summarise(of_cell, metric) if len(of_cell) else None
         unit = target.unit if target else str(of_cell["unit"].iloc[0])
         older = tuple(sorted(set(of_cell["commit"]) - {commit}))
@@ -87,16 +86,15 @@ def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
 
 def newest_commit(rows: pd.DataFrame) -> str:
     """Return the commit of the row that was written last; empty without rows."""
-    times = pd.to_datetime(rows["written"], utc=True, format="ISO8601")
-    return "" if rows.empty else str(rows["commit"].iloc[times.argmax()])
+    return "" if rows.empty else str(rows["commit"].iloc[times(rows).argmax()])
 
 
 def _projected(keys: Mapping[str, Key], artefact: Artefact) -> dict[str, Key]:
     return {name: keys[name] for name in artefact.cell if name in keys}
 
 
-def _identity(keys: Mapping[str, Key], metric: str) -> tuple[frozenset[tuple[str, Key]], str]:
-    return frozenset(keys.items()), metric
+def _identity(keys: Mapping[str, Key]) -> frozenset[tuple[str, Key]]:
+    return frozenset(keys.items())
 
 
 def _position(cell: Cell, artefact: Artefact) -> tuple:

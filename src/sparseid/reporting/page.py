@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -88,8 +89,10 @@ class PaperPage:
         return Counter(run.state for run in self.collection.runs)
 
 
-def build_report(outputs: Path, scale: str | None = None, collection: Collection | None = None) -> Path:
-    """Write the report of everything under `outputs` (and the rows kept in git) and return its start page.
+def build_report(
+    outputs: Path, scale: str | None = None, collection: Collection | None = None, png: bool = False
+) -> Path:
+    """Write the report of everything under `outputs` (and the recorded rows) and return its start page.
 
     Parameters
     ----------
@@ -99,6 +102,8 @@ def build_report(outputs: Path, scale: str | None = None, collection: Collection
         Only this scale; None for every scale of which there is anything.
     collection
         What was collected from `outputs` at `scale`, where the caller has done so already.
+    png
+        Whether to write each figure as a PNG file, too; the pages show SVG.
 
     Notes
     -----
@@ -108,7 +113,8 @@ def build_report(outputs: Path, scale: str | None = None, collection: Collection
     start = outputs / PAGE
     start.parent.mkdir(parents=True, exist_ok=True)
     scales = [scale] if scale else collection.scales() or [DEFAULT_SCALE]
-    pages = [_paper_page(paper, collection.of_paper(paper), scales, start.parent) for paper in PAPERS]
+    kinds = ("svg", "png") if png else ("svg",)
+    pages = [_paper_page(paper, collection.of_paper(paper), scales, start.parent, kinds) for paper in PAPERS]
     write_rows_file(collection.rows, start.parent / ROWS_FILE)
     environment = _environment(pages)
     for page in pages:
@@ -144,14 +150,16 @@ def _environment(pages: list[PaperPage]) -> Environment:
     return environment
 
 
-def _paper_page(paper: str, collection: Collection, scales: list[str], report: Path) -> PaperPage:
+def _paper_page(paper: str, collection: Collection, scales: list[str], report: Path, kinds: Sequence[str]) -> PaperPage:
     built = [entry for entry in ARTEFACTS.values() if entry.paper == paper]
     targets = load_targets(paper)
     return PaperPage(
         paper=paper,
         title=targets.title,
         sections={
-            name: [write_artefact(entry, collection, report, name) for entry in built] for name in scales if built
+            name: [write_artefact(entry, collection, report, name, kinds) for entry in built]
+            for name in scales
+            if built
         },
         planned=[reported(targets, name) for name in PAPERS[paper].not_built],
         pictures=newest_pictures(collection.runs, report),
@@ -167,7 +175,8 @@ def _other_settings(paper: str, collection: Collection) -> list[str]:
     rows = collection.rows
     names = [name for name, entry in ARTEFACTS.items() if entry.paper == paper]
     shown = {
-        scale: frozenset().union(*(artefact_recipes(name, scale) for name in names)) for scale in set(rows["scale"])
+        scale: frozenset().union(*(artefact_recipes(name, scale, collection.outputs) for name in names))
+        for scale in set(rows["scale"])
     }
     named = set(zip(rows["run"], rows["recipe"], rows["scale"], strict=True))
     return sorted({str(run) for run, recipe, scale in named if recipe not in shown[scale]})

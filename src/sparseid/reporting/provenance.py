@@ -1,4 +1,4 @@
-"""Where the numbers of a paper come from: code, devices, dates, and whether they were made here or kept in git."""
+"""Where the numbers of a paper come from: code, devices, dates, and whether they were made here or are recorded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Origin:
     Attributes
     ----------
     commit, device, source
-        What they share; `source` is ``outputs`` (runs on this machine) or ``measured`` (kept in git).
+        What they share; `source` is ``outputs`` (runs on this machine) or ``recorded`` (kept in git).
     dirty
         True if some of them were made with changes that no commit holds.
     first, last

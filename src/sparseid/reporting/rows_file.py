@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from sparseid.files import replace_file
+from sparseid.papers.rows import PREFIX, key_columns, times
 
 ROWS_FILE = "rows.parquet"
 _TYPES = {"value": "float64", "seed": "int64", "n": "int64", "dirty": "bool", "older_code": "bool"}
@@ -34,18 +35,15 @@ def flat(rows: pd.DataFrame) -> pd.DataFrame:
         and ``older_code`` bool, ``written`` a time in UTC. Key ``x`` stands in column ``key_x``: whole numbers, floats
         or text, text where a key is used with both; missing where a row does not have it.
     """
-    plain = rows.drop(columns="keys").assign(written=pd.to_datetime(rows["written"], utc=True, format="ISO8601"))
-    plain = plain.astype({name: _TYPES.get(name, "string") for name in plain.columns.drop("written")})
-    names = sorted({name for keys in rows["keys"] for name in keys})
-    of_keys = {f"key_{name}": _column([keys.get(name) for keys in rows["keys"]]) for name in names}
-    return plain.assign(**{name: values.set_axis(rows.index) for name, values in of_keys.items()})
+    columns = {name: _TYPES.get(name, "string") for name in rows.columns.drop("written") if not name.startswith(PREFIX)}
+    keys = {name: _column(rows[name]) for name in sorted(key_columns(rows))}
+    plain = rows.drop(columns=list(keys)).assign(written=times(rows)).astype(columns)
+    return plain.assign(**{name: values for name, values in keys.items() if values.notna().any()})
 
 
-def _column(values: list) -> pd.Series:
+def _column(values: pd.Series) -> pd.Series:
     """Return the values of a key as a column of one type."""
-    kinds = {type(value) for value in values if value is not None}
-    if kinds == {int}:
-        return pd.Series(values, dtype="Int64")
+    kinds = set(map(type, values.dropna()))
     if kinds <= {int, float}:
-        return pd.Series(values, dtype="Float64")
-    return pd.Series([None if value is None else str(value) for value in values], dtype="string")
+        return values.astype("Int64" if kinds == {int} else "Float64")
+    return values.where(values.isna(), values.map(str)).astype("string")

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
-import pandas as pd
-
 from sparseid.files import write_text
-from sparseid.papers.artefact import Arrays, Artefact
+from sparseid.papers.artefact import Artefact
+from sparseid.papers.claims import ClaimResult
 from sparseid.papers.labels import written_cell
 from sparseid.papers.presets import artefact_runs, of_artefact
 from sparseid.papers.targets import PaperTargets, Statement
-from sparseid.reporting.aggregate import cells
+from sparseid.reporting.aggregate import Cell, cells
 from sparseid.reporting.collect import Collection
-from sparseid.reporting.content import (
-    Content,
-    keep_content,
-    made_from,
-    read_content,
-    recall_content,
-    remember_content,
-    store,
-)
-from sparseid.reporting.figures import save_figure
+from sparseid.reporting.figures import KINDS, save_figure
 from sparseid.reporting.pictures import Picture, picture
-from sparseid.reporting.tables import caption, latex, lines, markdown, metric_text, paper_text
+from sparseid.reporting.tables import Line, caption, latex, lines, markdown, metric_text, paper_text
 
 _REPORTED_HEADER = ("cell", "metric", "paper", "n", "source")
 
@@ -41,10 +31,12 @@ class Section:
     ----------
     artefact, scale
         What it is.
-    content
-        Its comparison table, claims with our finding, and counts.
+    cells, table
+        Its entries, and the lines of its comparison table.
     caption
         Of the table.
+    claims
+        The paper's claims about it with our findings.
     unchecked
         The paper's claims about it without a check.
     conditions
@@ -59,8 +51,10 @@ class Section:
 
     artefact: Artefact
     scale: str
-    content: Content
+    cells: list[Cell]
+    table: list[Line]
     caption: str
+    claims: list[ClaimResult]
     unchecked: list[Statement]
     conditions: dict[str, str]
     files: dict[str, str]
@@ -71,12 +65,17 @@ class Section:
     @property
     def verdicts(self) -> Counter[str]:
         """Word -> number of cells."""
-        return Counter(self.content.verdicts)
+        return Counter(cell.verdict.word for cell in self.cells)
+
+    @property
+    def older_commits(self) -> list[str]:
+        """Commits of rows marked as made by older code."""
+        return sorted({commit for cell in self.cells for commit in cell.older_commits})
 
     @property
     def outcomes(self) -> Counter[str]:
         """Number of claims that hold, fail and are undecided."""
-        return Counter(claim.finding.outcome for claim in self.content.claims)
+        return Counter(claim.finding.outcome for claim in self.claims)
 
     @property
     def draw_with(self) -> str:
@@ -125,11 +124,10 @@ def file_name(artefact_id: str) -> str:
     return artefact_id.replace("/", "-")
 
 
-def write_artefact(artefact: Artefact, collection: Collection, report: Path, scale: str) -> Section:
-    """Write table (.md, .tex) and figure (.png, .svg) of one artefact to ``<report>/<scale>``.
-
-    They stay as they are where its rows, those that its claims compare with, its targets and the code are those that
-    they were made from.
+def write_artefact(
+    artefact: Artefact, collection: Collection, report: Path, scale: str, kinds: Sequence[str] = ("svg",)
+) -> Section:
+    """Write table (.md, .tex) and figure (of `kinds`) of one artefact to ``<report>/<scale>``.
 
     Returns
     -------
@@ -137,58 +135,31 @@ def write_artefact(artefact: Artefact, collection: Collection, report: Path, sca
         What the page shows of it.
     """
     folder, name = report / scale, file_name(artefact.id)
-    svg = folder / f"{name}.svg"
-    rows_of = cache(partial(of_artefact, collection.rows, scale=scale))
+    folder.mkdir(parents=True, exist_ok=True)
+    rows_of = partial(of_artefact, collection.rows, scale=scale, outputs=collection.outputs)
     rows = rows_of(artefact.id)
-    drawn = artefact.drawn(rows)
-    files = [folder / f"{name}.{kind}" for kind in ("md", "tex", *(("png", "svg") if drawn else ()))]
-    inputs = made_from(artefact.id, scale, [rows, *map(rows_of, artefact.compared_with)])
-    kept = folder / f".{name}.json"
-    shared = store(scale) if artefact.draw_arrays is None else None  # a picture of arrays depends on more than rows
-    content = read_content(kept, inputs, files)
-    if content is None and shared is not None:
-        content = recall_content(shared, kept, inputs, files)
-    if content is None:
-        content = _make(artefact, rows_of, collection.arrays(scale), files, scale)
-        keep_content(kept, inputs, [path for path in files if path.exists()], content)
-        if shared is not None:
-            remember_content(shared, kept, files)
-    expected = artefact_runs(artefact.id, scale)
+    made = cells(artefact, rows, scale)
+    table, heading = lines(made, artefact.convention), caption(artefact.title, scale, artefact.convention)
+    write_text(folder / f"{name}.md", markdown(table, heading))
+    write_text(folder / f"{name}.tex", latex(table, heading))
+    figure = artefact.figure(rows, collection.arrays(scale), scale)
+    written = [] if figure is None else save_figure(figure, folder, name, kinds)
+    for path in {folder / f"{name}.{kind}" for kind in KINDS} - set(written):  # of an earlier report
+        path.unlink(missing_ok=True)
+    expected = artefact_runs(artefact.id, scale, collection.outputs)
     return Section(
         artefact=artefact,
         scale=scale,
-        content=content,
-        caption=caption(artefact.title, scale, artefact.convention),
+        cells=made,
+        table=table,
+        caption=heading,
+        claims=artefact.check_claims(rows_of, scale),
         unchecked=artefact.unchecked,
         conditions={statement.id: statement.condition for statement in artefact.statements},
         files={kind: f"{scale}/{name}.{kind}" for kind in ("md", "tex")},
-        figure=picture(svg, report) if drawn and svg.is_file() else None,
+        figure=picture(folder / f"{name}.svg", report) if figure is not None else None,
         expected=expected,
         made=expected & set(zip(rows["recipe"], rows["seed"], strict=True)),
-    )
-
-
-def _make(
-    artefact: Artefact, rows_of: Callable[[str], pd.DataFrame], arrays: Arrays, files: list[Path], scale: str
-) -> Content:
-    """Write the files of an artefact and return what the page shows beside them."""
-    rows, folder = rows_of(artefact.id), files[0].parent
-    folder.mkdir(parents=True, exist_ok=True)
-    made = cells(artefact, rows, scale)
-    table = lines(made, artefact.convention)
-    heading = caption(artefact.title, scale, artefact.convention)
-    write_text(files[0], markdown(table, heading))
-    write_text(files[1], latex(table, heading))
-    if figure := artefact.figure(rows, arrays, scale):
-        save_figure(figure, folder, file_name(artefact.id))
-    else:
-        for kind in ("png", "svg"):  # of rows or runs that are no longer there
-            files[0].with_suffix(f".{kind}").unlink(missing_ok=True)
-    return Content(
-        table=table,
-        claims=artefact.check_claims(rows_of, scale),
-        verdicts=dict(Counter(cell.verdict.word for cell in made)),
-        older_commits=sorted({commit for cell in made for commit in cell.older_commits}),
     )
 
 

@@ -21,9 +21,10 @@ from sparseid.papers.labels import written_cell
 from sparseid.papers.paper import RunTable
 from sparseid.papers.presets import artefact_recipes, of_artefact
 from sparseid.papers.registry import artefact, run_figures, run_summary, run_tables
+from sparseid.papers.rows import newest, rows_frame
 from sparseid.reporting import PAGE
 from sparseid.reporting.aggregate import Cell, cells
-from sparseid.reporting.collect import RESULT, Collection, collect, newest, read_arrays, rows_frame
+from sparseid.reporting.collect import RESULT, Collection, collect, read_arrays
 from sparseid.reporting.figures import save_figure
 from sparseid.reporting.page import build_report
 from sparseid.reporting.sections import file_name
@@ -101,11 +102,11 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str, asked: frozense
     outputs = Path(outputs)
     collection = collect(outputs)
     console = _console()
-    if asked - artefact_recipes(chosen.id, scale):
+    if asked - artefact_recipes(chosen.id, scale, outputs):
         rows = collection.rows[(collection.rows["scale"] == scale) & collection.rows["recipe"].isin(asked)]
         _finish_others(console, chosen, rows, outputs, scale)
     else:
-        rows_of = partial(of_artefact, collection.rows, scale=scale)
+        rows_of = partial(of_artefact, collection.rows, scale=scale, outputs=outputs)
         table = lines(cells(chosen, rows_of(chosen.id), scale), chosen.convention)
         _print_table(console, caption(chosen.title, scale, chosen.convention), table)
         _print_claims(console, chosen.check_claims(rows_of, scale))
@@ -142,9 +143,8 @@ def _incomparable(made: Sequence[Cell]) -> list[Cell]:
 
 
 def _build_report(console: Console, outputs: Path, collection: Collection | None = None) -> Path:
-    """Bring the report up to date; say so first where that takes long."""
-    if not (outputs / PAGE).exists():
-        _say(console, "making the report of everything that was measured (a minute or two, the first time)")
+    """Bring the report up to date; say so first, because that takes a moment."""
+    _say(console, "writing the report of all results")
     return build_report(outputs, collection=collection)
 
 

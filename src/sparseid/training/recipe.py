@@ -122,13 +122,14 @@ def test(trainer: pl.Trainer, module: ExperimentModule, data: DataModule, evalua
 
 def make_rows(cfg: RunConfig, method: ExperimentModule, evaluation: Evaluation, made_with: dict[str, Any]) -> list[Row]:
     """Return the measurements of one test as rows."""
+    run, recipe, keys, written = run_directory(cfg).name, recipe_hash(cfg), cell_keys(cfg) | evaluation.keys, now()
     return [
         Row(
-            run=run_directory(cfg).name,
+            run=run,
             paper=cfg.paper,
             scale=cfg.scale,
-            recipe=recipe_hash(cfg),
-            keys=plain_keys(cell_keys(cfg) | evaluation.keys | measurement.keys),
+            recipe=recipe,
+            keys=plain_keys(keys | measurement.keys),
             seed=cfg.seed if measurement.seed is None else measurement.seed,
             metric=measurement.metric,
             value=plain_value(measurement.value),
@@ -137,7 +138,7 @@ def make_rows(cfg: RunConfig, method: ExperimentModule, evaluation: Evaluation, 
             commit=made_with["commit"],
             dirty=made_with["dirty"],
             device=made_with["device"],
-            written=now(),
+            written=written,
         )
         for measurement in method.measurements
     ]

@@ -23,7 +23,7 @@ from sparseid.papers.claims import (
     weakest,
 )
 from sparseid.papers.labels import written
-from sparseid.papers.rows import per_seed
+from sparseid.papers.rows import keys_of, per_seed
 
 DIMS = (3, 4, 5)
 ALPHAS = (0.0, 0.001, 0.005, 0.01, 0.03, 0.05)
@@ -135,7 +135,7 @@ def column_of_table5(keys: dict[str, Key]) -> str:
 
 def named_as_in_table5(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with the columns of table 5 as their methods."""
-    return rows.assign(keys=rows["keys"].map(lambda keys: {**keys, "method": column_of_table5(keys)}))
+    return rows.assign(key_method=pd.Series(map(column_of_table5, keys_of(rows)), rows.index, dtype=object))
 
 
 def of_table5(rows: pd.DataFrame, column: str, dim: int) -> pd.Series:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pandas as pd
 
 from sparseid.methods.regcl.gate import R2_GATE
+from sparseid.papers.rows import key, select
 
 OTHER_FACTOR = {"a": "z1", "b": "z2"}
 """Setting -> the factor without labels; that of the labels has their R2."""
@@ -24,18 +22,12 @@ def with_gate(rows: pd.DataFrame) -> pd.DataFrame:
     """
     auc = rows[rows["metric"] == "auc"]
     untrained = rows[rows["metric"] == "minimum_norm_auc"]
-    untrained = untrained.assign(metric="auc", keys=untrained["keys"].map(_of_data))
+    untrained = untrained.assign(
+        metric="auc", key_training=None, key_regularisation=None, key_attribution="minimum_norm"
+    )
     r2 = rows[(rows["metric"] == "r2") & rows["value"].notna()]
-    explained = r2[_where(r2, lambda keys: keys["explained"] in ("labels", OTHER_FACTOR[keys["setting"]]))]
-    labels = explained[_where(explained, lambda keys: keys["explained"] == "labels")]
+    of = key(r2, "explained")
+    explained = r2[(of == "labels") | (of == key(r2, "setting").map(OTHER_FACTOR))]
+    labels = select(explained, {"explained": ("labels",)})
     below = labels.assign(metric=R2_BELOW, value=100.0 * (labels["value"].astype(float) < R2_GATE))
     return pd.concat([part for part in (auc, untrained, explained, below) if len(part)] or [auc], ignore_index=True)
-
-
-def _where(rows: pd.DataFrame, holds: Callable[[dict[str, Any]], bool]) -> pd.Series:
-    return rows["keys"].map(holds).astype(bool)
-
-
-def _of_data(keys: dict[str, Any]) -> dict[str, Any]:
-    data = {name: value for name, value in keys.items() if name not in ("training", "regularisation")}
-    return data | {"attribution": "minimum_norm"}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import pandas as pd
 
-from sparseid.metrics.anova import anova, tukey_hsd
+from sparseid.metrics.anova import Anova, anova, tukey_hsd
 from sparseid.papers.claims import Finding, claim, not_measured
+from sparseid.papers.rows import key, keys_of, times, with_keys
 from sparseid.papers.targets import load_targets
 
 FACTORS = {"A": "attribution", "D": "dim", "M": "training", "E": "regularisation"}
@@ -31,7 +32,7 @@ def anova_rows(rows: pd.DataFrame) -> pd.DataFrame:
     factors = [letter for letter in FACTORS if frame[letter].nunique() > 1]
     if len(frame) < FEWEST_VALUES or not factors:
         return rows.iloc[:0]
-    found = anova(frame, "auc", factors)
+    found = _anova(tuple(frame.itertuples(index=False, name=None)), tuple(frame), tuple(factors))
     table = found.table
     values: list[tuple[dict[str, Any], str, float]] = [
         ({"term": term, "statistic": name}, name, float(table.loc[term, name]))
@@ -67,7 +68,7 @@ def tukey_rows(rows: pd.DataFrame, factors: Sequence[str], artefact: str) -> pd.
         return rows.iloc[:0]
     printed = _printed_pairs(artefact)
     values: list[tuple[dict[str, Any], str, float]] = []
-    pairs = tukey_hsd(frame["auc"].to_numpy(), groups.to_numpy())
+    pairs = _tukey_hsd(tuple(frame["auc"]), tuple(groups))
     columns = (pairs[name].tolist() for name in ("group2", "group1", "meandiff", "p_adj"))
     for first, second, difference, p_adj in zip(*columns, strict=True):  # statsmodels' is group2 less group1
         known = (second, first) in printed
@@ -77,6 +78,18 @@ def tukey_rows(rows: pd.DataFrame, factors: Sequence[str], artefact: str) -> pd.
         values.append((keys | {"statistic": "meandiff"}, "meandiff", float(difference)))
         values.append((keys | {"statistic": "p_adj"}, "p_adj", float(p_adj)))
     return _rows_like(rows, values, len(frame))
+
+
+@lru_cache(maxsize=8)
+def _anova(values: tuple, columns: tuple[str, ...], factors: tuple[str, ...]) -> Anova:
+    """Return the analysis of variance of the AUC; every claim about table 3 asks for it."""
+    return anova(pd.DataFrame(values, columns=columns), "auc", factors)
+
+
+@lru_cache(maxsize=8)
+def _tukey_hsd(values: tuple[float, ...], groups: tuple[str, ...]) -> pd.DataFrame:
+    """Return Tukey's tests; every claim about tables 4 and 5 asks for them."""
+    return tukey_hsd(values, groups)
 
 
 @cache
@@ -89,24 +102,25 @@ def _printed_pairs(artefact: str) -> frozenset[tuple[str, str]]:
 def _frame(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a column per factor and the AUC, a line per run and attribution method."""
     auc = rows[(rows["metric"] == "auc") & rows["value"].notna()]
-    columns = {letter: [keys.get(name) for keys in auc["keys"]] for letter, name in FACTORS.items()}
+    columns = {letter: key(auc, name).to_numpy() for letter, name in FACTORS.items()}
     return pd.DataFrame({**columns, "auc": auc["value"].to_numpy(float)})
 
 
 def _rows_like(rows: pd.DataFrame, values: Sequence[tuple[dict[str, Any], str, float]], n: int) -> pd.DataFrame:
     """Return a row per value: of the newest of `rows`, and of no seed, since all of them went into it."""
-    newest = rows.iloc[int(pd.to_datetime(rows["written"], utc=True, format="ISO8601").argmax())]
+    newest = rows.iloc[int(times(rows).argmax())]
     keys, metrics, numbers = zip(*values, strict=True)
     made = pd.DataFrame([newest] * len(values)).reset_index(drop=True)
     units = {"sum_sq": "squared AUC percent", "meandiff": "AUC percent points"}
     unit = [units.get(metric, "1") for metric in metrics]
-    return made.assign(keys=list(keys), metric=list(metrics), value=list(numbers), n=n, seed=-1, unit=unit)
+    made = made.assign(metric=list(metrics), value=list(numbers), n=n, seed=-1, unit=unit)
+    return with_keys(made, keys)
 
 
 def _of_terms(rows: pd.DataFrame, statistic: str) -> dict[str, float]:
     table = anova_rows(rows)
     chosen = table[table["metric"] == statistic]
-    values = {keys["term"]: float(value) for keys, value in zip(chosen["keys"], chosen["value"], strict=True)}
+    values = {term: float(value) for term, value in zip(key(chosen, "term"), chosen["value"], strict=True)}
     return {term: value for term, value in values.items() if value == value}  # NaN: not determined
 
 
@@ -155,8 +169,8 @@ def _best_group(rows: pd.DataFrame, factors: Sequence[str], artefact: str, group
     """Check that a group is significantly above each of the others."""
     table = tukey_rows(rows, factors, artefact)
     by_pair: dict[tuple[str, str], dict[str, float]] = {}
-    for keys, value in zip(table["keys"], table["value"], strict=True):
-        by_pair.setdefault((keys["group1"], keys["group2"]), {})[keys["statistic"]] = float(value)
+    for keys, value in zip(keys_of(table), table["value"], strict=True):
+        by_pair.setdefault((str(keys["group1"]), str(keys["group2"])), {})[str(keys["statistic"])] = float(value)
     found: dict[str, tuple[float, float]] = {}
     for (first, second), pair in by_pair.items():
         if group in (first, second):

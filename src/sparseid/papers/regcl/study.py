@@ -18,7 +18,7 @@ import pandas as pd
 from sparseid.config.schema import RunConfig
 from sparseid.measurements import Key
 from sparseid.papers.regcl.claims import REGCL, REGULARISATIONS, cell
-from sparseid.papers.rows import per_replicate, values_of
+from sparseid.papers.rows import per_replicate, values_of, with_keys
 from sparseid.papers.targets import load_targets
 
 ID = "regcl/study"
@@ -175,6 +175,7 @@ def study_rows(rows: pd.DataFrame) -> pd.DataFrame:
     Per variant and data set: ``lead`` of each relation, ``above_paper`` of each anchor, ``minimum_norm_auc``.
     """
     made: list[dict[str, Any]] = []
+    keys_made: list[dict[str, Any]] = []
     for variant in variants(str(rows["scale"].iloc[0])) if len(rows) else ():
         own = variant.of(rows)
         if own.empty:
@@ -185,6 +186,6 @@ def study_rows(rows: pd.DataFrame) -> pd.DataFrame:
         for metric, keys, values in [*found, ("minimum_norm_auc", {}, minimum_norm(own))]:
             unit = "AUC in percent" if metric == "minimum_norm_auc" else "AUC percent points"
             for (seed, dim), value in zip(values.index, values, strict=True):
-                fields = {"keys": {"variant": str(variant), "dim": dim, **keys}, "metric": metric, "value": value}
-                made.append({**of_seed[seed], **fields, "unit": unit})
-    return pd.DataFrame(made, columns=rows.columns) if made else rows.iloc[:0]
+                made.append({**of_seed[seed], "metric": metric, "value": value, "unit": unit})
+                keys_made.append({"variant": str(variant), "dim": dim, **keys})
+    return with_keys(pd.DataFrame(made, columns=rows.columns), keys_made) if made else rows.iloc[:0]

@@ -9,7 +9,7 @@ import pandas as pd
 from sparseid.measurements import Key
 from sparseid.metrics.motif_necessity import COUNTS, Split, alpha, flow, placement_probability, placements
 from sparseid.papers.claims import Finding, claim
-from sparseid.papers.rows import COLUMNS
+from sparseid.papers.rows import COLUMNS, with_keys
 
 PUBLISHED = 0.465
 """Alpha as printed, of flows divided by 5."""
@@ -31,8 +31,8 @@ def alpha_rows(rows: pd.DataFrame) -> pd.DataFrame:
         values.append(({"split": split}, "alpha", "probability", alpha(split)))
     same = {"paper": "sparling", "run": "computed", "recipe": "", "seed": 0, "n": 1, "commit": "", "dirty": False}
     same |= {"device": "", "written": "1970-01-01T00:00:00+00:00", "scale": "paper"}
-    made = [same | {"keys": keys, "metric": name, "unit": unit, "value": value} for keys, name, unit, value in values]
-    return pd.DataFrame(made, columns=COLUMNS)
+    made = [same | {"metric": name, "unit": unit, "value": value} for _, name, unit, value in values]
+    return with_keys(pd.DataFrame(made, columns=COLUMNS), [keys for keys, *_ in values])
 
 
 @claim("sparling-alpha-alpha_value")

@@ -33,7 +33,7 @@ from sparseid.papers.claims import (
     weakest,
 )
 from sparseid.papers.labels import written, written_cell
-from sparseid.papers.rows import per_seed, select
+from sparseid.papers.rows import key, per_seed, select
 from sparseid.papers.sparling.rows import (
     DENSITIES,
     DENSITIES_BINNED,
@@ -352,7 +352,7 @@ def one_channel_each(rows: pd.DataFrame) -> Finding:
 def _kinds_of(rows: pd.DataFrame, domain: str) -> tuple[str, ...]:
     """Return the kinds to look at: those of the rows (smaller scales have fewer), or the paper's if there are none."""
     of_domain = select(rows[rows["metric"] == "diagonal_share"], {"domain": (domain,)})
-    found = dict.fromkeys(str(keys["symbol"]) for keys in of_domain["keys"])
+    found = dict.fromkeys(map(str, key(of_domain, "symbol")))
     return tuple(symbol for symbol in found if symbol not in HARD_KINDS.get(domain, ())) or KINDS[domain]
 
 

@@ -144,11 +144,14 @@ def _curve(axes: Axes, rows: pd.DataFrame, metric: str, multiples: Mapping[int, 
 
 
 def _paper_points(axes: Axes, domain: str, metric: str, targets: Sequence[Target]) -> None:
+    points: dict[str, list[tuple[float, float]]] = {}
     for target in targets:
         if (target.metric, target.keys.get("domain")) == (metric, domain) and target.value is not None:
             marker = "v" if target.op.startswith("<") else "o"  # a triangle where the paper only gives an upper bound
-            x = CUT ** -int(target.keys["steps_above"])
-            axes.scatter(x, target.value, s=22, marker=marker, facecolor="white", edgecolor=INK, zorder=3)
+            points.setdefault(marker, []).append((CUT ** -int(target.keys["steps_above"]), target.value))
+    for marker, places in points.items():
+        x, y = zip(*places, strict=True)
+        axes.scatter(x, y, s=22, marker=marker, facecolor="white", edgecolor=INK, zorder=3)
 
 
 def end_to_end_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import pandas as pd
 
 from sparseid.measurements import Key
-from sparseid.papers.rows import per_seed, select
+from sparseid.papers.rows import key, keys_of, per_seed, select, values_of, with_keys
 from sparseid.papers.targets import load_targets
 
 DOMAINS = ("digitcircle", "latex_ocr", "audiomnist")
@@ -76,18 +76,12 @@ def end_to_end(rows: pd.DataFrame) -> pd.DataFrame:
     """
     rows = rows[rows["metric"] == "e2ee"]
     final = select(rows, {"steps_above": (0, None)})
-    own = {keys["domain"] for keys in final["keys"] if keys["method"] == "non_sparse"}
-    first: dict[str, int] = {}
+    own = values_of(select(final, {"method": ("non_sparse",)}), "domain")
     without = [name for name in DOMAINS[1:] if name not in own]
     annealed = select(rows, {"domain": without, "method": ("sparling_mt",)})
-    for run, keys in zip(annealed["run"], annealed["keys"], strict=True):
-        first[run] = max(first.get(run, 0), int(keys.get("steps_above", 0)))
-    dense = [
-        bool(first[run]) and keys.get("steps_above") == first[run]
-        for run, keys in zip(annealed["run"], annealed["keys"], strict=True)
-    ]
-    named = annealed[pd.Series(dense, index=annealed.index, dtype=bool)]
-    named = _keyed(named, ({**keys, "method": "non_sparse", "steps_above": 0} for keys in named["keys"]))
+    steps = key(annealed, "steps_above").astype(float).fillna(0)
+    named = annealed[(steps > 0) & (steps == steps.groupby(annealed["run"]).transform("max"))]
+    named = named.assign(key_method="non_sparse", key_steps_above=0)
     return pd.concat([final, named], ignore_index=True) if len(named) else final
 
 
@@ -97,8 +91,8 @@ def as_printed(rows: pd.DataFrame) -> pd.DataFrame:
     Those of exchanged motifs name no speakers, those of figure 8 no method.
     """
     left_out = {"perturbation_accuracy": "split", "none_share": "method"}
-    pairs = zip(rows["metric"], rows["keys"], strict=True)
-    return _keyed(rows, ({of: key for of, key in keys.items() if of != left_out.get(name)} for name, keys in pairs))
+    pairs = zip(rows["metric"], keys_of(rows), strict=True)
+    return with_keys(rows, [{of: is_ for of, is_ in keys.items() if of != left_out.get(name)} for name, keys in pairs])
 
 
 def of_domain(rows: pd.DataFrame) -> pd.DataFrame:
@@ -129,17 +123,16 @@ def ablations(rows: pd.DataFrame) -> pd.DataFrame:
     parts = [select(at_end, {"method": ("no_annealing",)}), without_batch_norm]
     for method in ("no_bn_mt", "no_bn_st"):
         per_run = select(at_end[at_end["run"].isin(reached["run"])], {"method": (method,)})
-        seeds = zip(per_run["keys"], per_run["seed"], strict=True)
-        per_run = _keyed(per_run, ({**keys, "seed": int(seed)} for keys, seed in seeds))
+        per_run = per_run.assign(key_seed=per_run["seed"].astype(object))
         best = per_run.sort_values("value", kind="stable").head(1)
-        parts += [per_run, _keyed(best, ({**keys, "seed": "best"} for keys in best["keys"]))]
+        parts += [per_run, best.assign(key_seed="best")]
     filled = [part for part in parts if len(part)]
     return pd.concat(filled, ignore_index=True) if filled else at_end[:0]
 
 
 def by_run(rows: pd.DataFrame) -> pd.DataFrame:
     """Return figure 10's rows, a point per seed: ``run`` is the seed's number."""
-    return _keyed(rows, ({**keys, "run": int(seed)} for keys, seed in zip(rows["keys"], rows["seed"], strict=True)))
+    return rows.assign(key_run=rows["seed"].astype(object))
 
 
 def kinds(rows: pd.DataFrame) -> pd.DataFrame:
@@ -156,9 +149,7 @@ def kinds(rows: pd.DataFrame) -> pd.DataFrame:
         listed = select(rows[others], {name: (value,) for name, value in pair.items()})
         of_kind = rows[(rows["metric"] == "diagonal_share") & ~rows["run"].isin(listed["run"])]
         never = select(of_kind, {"domain": (pair["domain"],), "symbol": (pair["symbol"],)})
-        never = never.assign(metric="other_channel_share", value=0.0)
-        never = _keyed(never, ({**keys, "to": pair["to"]} for keys in never["keys"]))
-        parts += [listed, never]
+        parts += [listed, never.assign(metric="other_channel_share", value=0.0, key_to=pair["to"])]
     return pd.concat([part for part in parts if len(part)] or [rows], ignore_index=True)
 
 
@@ -171,7 +162,7 @@ def direct_errors(rows: pd.DataFrame) -> pd.DataFrame:
         if len(direct) and len(sparling) and sparling["value"].mean() > 0:
             ratio = float(direct["value"].mean() / sparling["value"].mean())
             newest = direct.tail(1).assign(metric="error_ratio", value=ratio, unit="ratio", seed=-1)
-            ratios.append(_keyed(newest, [test]))
+            ratios.append(with_keys(newest, [test]))
     return pd.concat([rows, *ratios], ignore_index=True) if ratios else rows
 
 
@@ -180,8 +171,3 @@ def _of_test(rows: pd.DataFrame, method: str, test: Mapping[str, Key]) -> pd.Dat
     exactly = {"domain": (test["domain"],), "split": (test.get("split"),), "method": (method,)}
     chosen = select(rows, exactly)
     return chosen[chosen["value"].notna()]
-
-
-def _keyed(rows: pd.DataFrame, keys: Iterable[Mapping[str, Key]]) -> pd.DataFrame:
-    """Return the rows with other keys."""
-    return rows.assign(keys=pd.Series([dict(of_row) for of_row in keys], index=rows.index, dtype=object))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -24,7 +25,7 @@ from sparseid.papers.claims import (
     significantly_above,
 )
 from sparseid.papers.labels import written
-from sparseid.papers.rows import per_replicate, select, values_of
+from sparseid.papers.rows import key, keys_of, per_replicate, select, values_of
 from sparseid.papers.sparse_vae.rows import BETAS, CORRELATIONS, METHODS, PRINTED_BETA, SHIFTS, WARM_UP, values
 
 OTHERS = METHODS[1:]
@@ -239,9 +240,9 @@ def beta_equals_vae(rows: pd.DataFrame) -> Finding:
     return every({f"{shift} shift": check(shift) for shift in SHIFTS})
 
 
-def topics(rows: pd.DataFrame) -> list[dict[str, str]]:
+def topics(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the keys of every topic that was found: ``top_features`` and, for films, ``shared``."""
-    return [keys for keys in rows["keys"] if "top_features" in keys]
+    return keys_of(rows[key(rows, "top_features").notna()])
 
 
 def _some_topic(rows: pd.DataFrame, fits: Callable[[dict[str, str]], bool], what: str) -> Finding:

@@ -12,7 +12,7 @@ from sparseid.metrics.topics import top_features
 from sparseid.papers.artefact import Arrays
 from sparseid.papers.drawing import CHANNEL_COLOURS, FAINT, INK, legend_below, new_figure, tidy
 from sparseid.papers.labels import written
-from sparseid.papers.rows import select, values_of
+from sparseid.papers.rows import key, select, values_of
 from sparseid.papers.sparse_vae.rows import METHODS, ON_CELLS, STUCK_ABOVE, WARM_UP, values
 from sparseid.papers.targets import Target
 
@@ -115,12 +115,10 @@ def _mse_axis(axes: Axes, found: dict[str, pd.Series]) -> None:
 def coherence_of_topics(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
     """Draw the top features of each factor of the first seed with their coherence, the heaviest factors first."""
     first = rows[rows["seed"] == (rows["seed"].min() if len(rows) else 0)]
-    of_topic = first[first["keys"].map(lambda keys: "topic" in keys).astype(bool)]
-    found = {
-        keys["topic"]: (keys["top_features"], value)
-        for keys, metric, value in zip(of_topic["keys"], of_topic["metric"], of_topic["value"], strict=True)
-        if metric == "npmi"
-    }
+    of_topic = first[key(first, "topic").notna()]
+    coherence = of_topic[of_topic["metric"] == "npmi"]
+    columns = (key(coherence, "topic"), key(coherence, "top_features"), coherence["value"])
+    found = {topic: (features, value) for topic, features, value in zip(*columns, strict=True)}
     by_chance = of_topic[of_topic["metric"] == "npmi_random"]["value"].astype(float)
     shown = dict(sorted(found.items())[:TOPICS_SHOWN])
     figure, grid = new_figure(9.5, 0.24 * max(len(shown), 3) + 1.0)

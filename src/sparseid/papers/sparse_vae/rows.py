@@ -9,7 +9,7 @@ import pandas as pd
 
 from sparseid.measurements import Key
 from sparseid.papers.labels import written
-from sparseid.papers.rows import per_replicate, select
+from sparseid.papers.rows import key, keys_of, per_replicate, select, with_keys
 
 CORRELATIONS = (0.0, 0.2, 0.4, 0.6, 0.8)
 """Values of rho in figure 3."""
@@ -51,8 +51,8 @@ def of_figure3(rows: pd.DataFrame) -> pd.DataFrame:
 
     The method ``beta_vae`` is that with beta = 2; the others have their beta in their name, and MSE and DCI only.
     """
-    beta = rows["keys"].map(lambda keys: keys.get("beta", PRINTED_BETA)).astype(float)
-    named = rows.assign(keys=rows["keys"].map(_method_with_beta))
+    beta = key(rows, "beta").astype(float).fillna(PRINTED_BETA)
+    named = with_keys(rows, map(_method_with_beta, keys_of(rows)))
     shown = named[(beta == PRINTED_BETA) | rows["metric"].isin(["mse", "dci"])]
     mse = named[(beta == PRINTED_BETA) & (rows["metric"] == "mse") & rows["value"].notna()]
     stuck = mse.assign(metric=STUCK, unit="percent", value=100.0 * (mse["value"].astype(float) > STUCK_ABOVE))
@@ -74,7 +74,6 @@ def counted(metric: str, of: str) -> Callable[[pd.DataFrame], pd.DataFrame]:
         if measured.empty:
             return rows
         count = measured.head(1).assign(metric=metric, unit="count", value=float(measured["n"].iloc[0]))
-        count["keys"] = count["keys"].map(lambda _: {})
-        return pd.concat([rows, count], ignore_index=True)
+        return pd.concat([rows, with_keys(count, [{}])], ignore_index=True)
 
     return add

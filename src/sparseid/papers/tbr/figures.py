@@ -233,19 +233,22 @@ def _curve(
     axes.plot(places, [summary.centre for summary in summaries], color=colour, linewidth=2, marker="o", markersize=3)
     low, high = ([getattr(summary, end) for summary in summaries] for end in ("low", "high"))
     axes.fill_between(places, low, high, color=colour, alpha=0.15, linewidth=0)
-    for at, values in zip(places, measured.values(), strict=True):
-        axes.scatter(np.full(len(values), at), values, s=8, color=colour, alpha=0.5, linewidth=0)
+    dots = np.repeat(places, [len(values) for values in measured.values()])
+    axes.scatter(dots, pd.concat(measured.values()), s=8, color=colour, alpha=0.5, linewidth=0)
 
 
 def _paper_points(
     axes: Axes, targets: Sequence[Target], metric: str, method: str, points: Points, place: float
 ) -> None:
+    found: list[tuple[float, float]] = []
     for target in targets:
         if (target.metric, target.keys.get("method")) == (metric, method) and target.value is not None:
-            x = float(target.keys[points.key]) + place
+            found.append((float(target.keys[points.key]) + place, target.value))
             if target.interval:
-                axes.vlines(x, *target.interval, color=COLOURS[method], linewidth=1.2)
-            axes.scatter(x, target.value, s=26, facecolor="white", edgecolor=COLOURS[method], zorder=3)
+                axes.vlines(found[-1][0], *target.interval, color=COLOURS[method], linewidth=1.2)
+    if found:
+        x, y = zip(*found, strict=True)
+        axes.scatter(x, y, s=26, facecolor="white", edgecolor=COLOURS[method], zorder=3)
 
 
 def _hollow_marker():  # type: ignore[no-untyped-def]

@@ -1,0 +1,245 @@
+"""Recorded results: the rows of finished runs as CSV files that are kept in git (``outputs/recorded``).
+
+``<paper>.csv`` has a line per number: recipe, a column ``key_<name>`` per key, seed, metric, value, unit, n and run.
+``runs.csv`` has a line per run. Both are sorted, so that a diff shows the numbers that are new. An empty field is a key
+that the row does not have, or the value of an undefined metric. Numbers are written with all their digits; a text that
+would read as a number begins with an apostrophe, as in a spreadsheet: ``'3``.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from sparseid.config.search_path import CONFIGS
+from sparseid.errors import InputError
+from sparseid.files import write_text
+from sparseid.measurements import Key
+from sparseid.papers.rows import COLUMNS, PREFIX, key_columns, keys_of, no_rows, times
+
+RECORDED = CONFIGS.parent / "outputs" / "recorded"
+"""The project's own recorded results; an installed package has none beside it."""
+RUNS = "runs.csv"
+PRESETS = "presets.csv"
+"""Which runs each preset asks for, see :mod:`sparseid.papers.presets`."""
+
+OF_RUN = ("paper", "scale", "recipe", "commit", "dirty", "device", "written")
+"""What all rows of a run share."""
+_RUN_COLUMNS = ("run", "paper", "scale", "recipe", "seeds", "commit", "dirty", "device", "written", "sha256")
+_BEFORE_KEYS, _BEHIND_KEYS = ("recipe",), ("seed", "metric", "value", "unit", "n", "run")
+_DIGEST_LENGTH = 12
+
+
+def read_recorded(folder: Path | None = None) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Read all recorded rows.
+
+    Parameters
+    ----------
+    folder
+        Where they lie, it need not exist; None for the project's own.
+
+    Returns
+    -------
+    rows
+        A rows DataFrame.
+    damaged
+        Paper -> what is wrong with its file, and the remedy; its rows are missing. All papers' if ``runs.csv`` is.
+    """
+    folder = RECORDED if folder is None else folder
+    papers = sorted(path for path in folder.glob("*.csv") if path.name not in (RUNS, PRESETS))
+    found, damaged = [no_rows()], {}
+    try:
+        runs = read_runs(folder).drop(columns=["recipe", "seeds", "sha256"]).set_index("run")
+    except InputError as error:
+        return no_rows(), {path.stem: str(error) for path in papers}
+    for path in papers:
+        try:
+            found.append(_read_paper(path, runs))
+        except InputError as error:
+            damaged[path.stem] = str(error)
+    rows = pd.concat(found[1:] or found, ignore_index=True)
+    return rows[[*COLUMNS, *key_columns(rows)]], damaged
+
+
+def read_runs(folder: Path = RECORDED) -> pd.DataFrame:
+    """Return the table of recorded runs: paper, scale, recipe, seeds (a tuple), commit and so on of each.
+
+    Raises
+    ------
+    InputError
+        If it is damaged.
+    """
+    if not (folder / RUNS).exists():
+        return pd.DataFrame(columns=_RUN_COLUMNS)
+    parsers: dict[str, Callable[[str], Any]] = {
+        "seeds": parse_seeds,
+        "dirty": {"false": False, "true": True}.__getitem__,
+    }
+    return read_table(folder / RUNS, _RUN_COLUMNS, parsers)
+
+
+def record(rows: pd.DataFrame, folder: Path = RECORDED) -> None:
+    """Add the rows of runs to the recorded ones, in the place of older rows of the same runs.
+
+    Raises
+    ------
+    InputError
+        If a recorded file is damaged; nothing is written then.
+    """
+    known, damaged = read_recorded(folder)
+    if damaged:
+        raise InputError(next(iter(damaged.values())))
+    last = rows["run"].map(times(rows).groupby(rows["run"]).idxmax())
+    rows = rows.assign(written=rows["written"].loc[last].to_numpy())  # a run has one time
+    kept = known[~known["run"].isin(rows["run"])]
+    together = pd.concat([part for part in (kept, rows) if len(part)], ignore_index=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    for paper in sorted({*rows["paper"], *known["paper"][known["run"].isin(rows["run"])]}):
+        _write_paper(together[together["paper"] == paper], folder / f"{paper}.csv")
+    write_table(folder / RUNS, _RUN_COLUMNS, sorted(_run_lines(together)))
+
+
+def run_digests(rows: pd.DataFrame) -> dict[str, str]:
+    """Return the SHA-256 of the content of each run's rows, whatever their order, shortened."""
+    entries = rows[COLUMNS].astype({"value": object}).where(rows[COLUMNS].notna(), None)
+    lines: dict[str, list[str]] = {}
+    for row, keys in zip(entries.to_dict("records"), keys_of(rows), strict=True):
+        lines.setdefault(row["run"], []).append(json.dumps({**row, "keys": keys}, sort_keys=True))
+    return {
+        run: hashlib.sha256("\n".join(sorted(of_run)).encode()).hexdigest()[:_DIGEST_LENGTH]
+        for run, of_run in lines.items()
+    }
+
+
+def read_table(
+    path: Path, columns: Sequence[str], parsers: Mapping[str, Callable[[str], Any]] = {}, remedy: str = ""
+) -> pd.DataFrame:
+    """Return a CSV file with a header as text, its columns parsed where `parsers` has how.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Those that it must have; further ones are keys.
+    parsers
+        Column -> what gives a value from its text, KeyError or ValueError where it is none.
+    remedy
+        What to do if the file is damaged; by default it is restored with git.
+
+    Raises
+    ------
+    InputError
+        If it is damaged; the message has file, line and remedy.
+    """
+    remedy = remedy or f"Restore the file: git -C {path.parent} restore {path.name}"
+
+    def damaged(line: int, what: object) -> InputError:
+        return InputError(f"{path}, line {line}: {what}. {remedy}")
+
+    records, lines = [], []
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            header = next(reader, [])
+            unknown = [name for name in header if name not in columns and not name.startswith(PREFIX)]
+            if missing := [name for name in columns if name not in header]:
+                raise damaged(1, f"no column {', '.join(missing)}")
+            if unknown or len(set(header)) < len(header):
+                raise damaged(1, f"columns are {', '.join(header)}")
+            for record in reader:
+                if len(record) != len(header):
+                    raise damaged(reader.line_num, f"{len(record)} fields, not {len(header)}")
+                records.append(record)
+                lines.append(reader.line_num)
+    except (OSError, ValueError, csv.Error) as error:
+        raise damaged(len(records) + 2, error) from error
+    table: dict[str, list] = dict(zip(header, map(list, zip(*records, strict=True)), strict=bool(records)))
+    for name in header:
+        texts, parse = table.get(name, []), parsers.get(name, parse_key if name.startswith(PREFIX) else str)
+        values = {}
+        for text in set(texts):  # few differ
+            try:
+                values[text] = parse(text)
+            except (KeyError, ValueError):
+                raise damaged(lines[texts.index(text)], f"{name} is {text!r}") from None
+        table[name] = [values[text] for text in texts]
+    keys = {name: "object" for name in header if name.startswith(PREFIX)}
+    return pd.DataFrame({name: pd.Series(values, dtype=keys.get(name)) for name, values in table.items()})
+
+
+def write_table(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
+    """Replace a CSV file, atomically."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([header, *lines])
+    write_text(path, text.getvalue())
+
+
+def key_text(value: Key | None) -> str:
+    """Return a key's value as it is written; :func:`parse_key` is the inverse.
+
+    Examples
+    --------
+    >>> [key_text(value) for value in ("tbr", "3", 3, 3.0, None)]
+    ['tbr', "'3", '3', '3.0', '']
+    """
+    if not isinstance(value, str):
+        return "" if pd.isna(value) else repr(value)
+    return value if value and not value.startswith("'") and parse_key(value) == value else f"'{value}"
+
+
+def parse_key(text: str) -> Key | None:
+    """Return the value that :func:`key_text` has written."""
+    if not text or text.startswith("'"):
+        return text[1:] if text else None
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+def seeds_text(seeds: Iterable[int]) -> str:
+    """Return seeds as they are written: ``0 1 2``."""
+    return " ".join(map(str, seeds))
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """Return the seeds that :func:`seeds_text` has written."""
+    return tuple(map(int, text.split()))
+
+
+def _value(text: str) -> float:
+    return float(text or "nan")
+
+
+def _read_paper(path: Path, runs: pd.DataFrame) -> pd.DataFrame:
+    parsers: dict[str, Callable[[str], Any]] = {"seed": int, "n": int, "value": _value}
+    parsers["run"] = {name: name for name in runs.index}.__getitem__  # another one is damage
+    rows = read_table(path, [*_BEFORE_KEYS, *_BEHIND_KEYS], parsers)
+    return rows.astype({"value": float}).join(runs, on="run")
+
+
+def _write_paper(rows: pd.DataFrame, path: Path) -> None:
+    keys = sorted(name for name in key_columns(rows) if rows[name].notna().any())
+    header = [*_BEFORE_KEYS, *keys, *_BEHIND_KEYS]
+    texts = {name: rows[name].map(key_text) for name in (*keys, "value")}
+    write_table(path, header, sorted(rows.assign(**texts)[header].itertuples(index=False, name=None)))
+
+
+def _run_lines(rows: pd.DataFrame) -> Iterable[list[str]]:
+    digests = run_digests(rows)
+    for run, of_run in rows.groupby("run"):
+        first = of_run.iloc[0]
+        shared = first[["commit", "dirty", "device", "written"]].tolist()
+        shared[1] = "true" if shared[1] else "false"
+        seeds = seeds_text(sorted(set(of_run["seed"])))
+        yield [str(run), first["paper"], first["scale"], first["recipe"], seeds, *shared, digests[str(run)]]
