@@ -111,11 +111,3 @@ def test_the_same_files_work_as_part_of_the_repository(follower):
     follower.run("python run.py --help data=blocks\npython run.py --cfg job experiment=blocks/vae scale=smoke")
     assert follower.was_said("Independent factors, one per block.")
     assert follower.was_said("outputs/smoke/blocks/blocks-sparse_vae-factors3-seeds0to1-<hash>")
-
-
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_files_of_the_example_package_are_shown_as_they_are(recipe):
-    for block in blocks(recipe):
-        original = ROOT / "tests" / "example_extension" / block.path
-        if block.path and block.language != "diff" and original.is_file():
-            assert block.text == original.read_text(encoding="utf-8"), f"{block.path} has changed: make readmes"
