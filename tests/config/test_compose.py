@@ -100,7 +100,7 @@ def test_unknown_key_in_a_file(configs, file, line, key, meant):
         ("force=maybe", "force must be true or false"),
         ("method.encoder=3", "method.encoder must be a group of settings"),
         ("method.optimizer.betas=[a,b]", "method.optimizer.betas[0]"),
-        ("trainer=[a,b]", "trainer=[a,b] picks no trainer"),
+        ("trainer=[a,b]", "trainer=[a,b] selects no trainer"),
     ],
 )
 def test_wrong_type_on_the_command_line(override, wanted):
@@ -171,15 +171,15 @@ def test_missing_value_names_the_key(configs):
 
 @pytest.mark.parametrize("override", ["method=null", "data=null", "experiment=null"])
 def test_no_choice(override):
-    assert f"{override} picks no {override.split('=')[0]}" in message([override])
+    assert f"{override} selects no {override.split('=')[0]}" in message([override])
 
 
 @pytest.mark.parametrize(
     ("override", "wanted"),
     [
-        ("~seed", "removes a setting every run needs"),
-        ("+seed=3", "seed exists already"),
-        ("+experiment=digitcircle", "experiment is picked already"),
+        ("~seed", "removes a setting that every run needs"),
+        ("+seed=3", "seed already exists"),
+        ("+experiment=digitcircle", "experiment is already selected"),
         ("seed=[", "cannot read the override 'seed=['"),
         ("digitcircle", "did you mean: experiment=digitcircle"),
         ("method.encoder.width=${no.such.key}", "no.such.key"),

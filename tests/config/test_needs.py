@@ -62,7 +62,7 @@ def test_a_run_that_is_asked_for_is_moved_and_not_repeated():
     [
         (["method.training=again"], "method.training must be sparling or retrained or direct"),
         (["method.sparse.kind=l2"], "method.sparse.kind must be threshold or l1 or kl"),
-        (["method.sparse.penalty_weight=0.1"], "a threshold needs no penalty"),
+        (["method.sparse.penalty_weight=0.1"], "a threshold has no penalty"),
         (["method.sparse.kind=l1", "method.sparse.penalty_weight=-1"], "penalty_weight must be at least 0"),
         (["method.sparse.kind=kl", "method.training=direct"], "has no sparse layer"),
         (["method.retrained.steps_above=1"], "method.training=retrained starts from"),

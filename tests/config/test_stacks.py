@@ -75,7 +75,7 @@ def test_a_stack_is_frozen_and_read_back(stack):
 @pytest.mark.parametrize(
     ("overrides", "text"),
     [
-        (("seeds=[1,1]",), "seeds names a seed twice"),
+        (("seeds=[1,1]",), "seeds contains a seed twice"),
         (("seeds=[-1,0]",), "seeds must be at least 0"),
         (("seed=3",), r"write seeds=[3]"),
         (("seeds=[a]",), "seeds"),
@@ -138,9 +138,9 @@ def test_the_baseline_has_no_second_stage():
     ("overrides", "hint"),
     [
         (["method.estimator=warm_start"], "needs method.warm_up_samples above 0"),
-        (["method.warm_up_samples=80"], "the other estimators have none"),
-        (["method.estimator=warm_start", "method.warm_up_samples=39"], "between the first batch and the last"),
-        (["method.estimator=warm_start", "method.warm_up_samples=1680"], "between the first batch and the last"),
+        (["method.warm_up_samples=80"], "and 0 for the other estimators"),
+        (["method.estimator=warm_start", "method.warm_up_samples=39"], "between the first and the last batch"),
+        (["method.estimator=warm_start", "method.warm_up_samples=1680"], "between the first and the last batch"),
         (
             ["method.estimator=warm_start", "method.warm_up_samples=80", "method.latent_norm=batchnorm"],
             "would undo the rotation",

@@ -185,7 +185,7 @@ def test_no_whole_checkpoint(damaged, left, capfd):
     assert code == 1
     assert "No checkpoint can be read; nothing was changed" in said
     assert all(f"{checkpoints / name}: " in said for name in damaged)
-    assert f"To begin again delete {checkpoints}, or give force=true" in said
+    assert f"To start again, delete {checkpoints} or set force=true" in said
     assert contents(checkpoints) == before
 
 
@@ -194,7 +194,7 @@ def test_truncated_checkpoint_with_a_whole_one_before_it(left, undisturbed):
     truncate(left.folder / "checkpoints" / "last.ckpt")
     code, said = left.run()
     assert code == 0, said
-    assert "damaged checkpoint, going on from previous.ckpt" in said
+    assert "damaged checkpoint, resuming from previous.ckpt" in said
     assert "Warning" not in said
     assert left.numbers() == undisturbed.numbers()
 

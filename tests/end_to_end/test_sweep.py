@@ -93,8 +93,8 @@ def test_eight_processes_at_once(smoke_at, tmp_path):
     said = [process.communicate()[0] for process in processes]
     codes = [process.returncode for process in processes]
     assert codes.count(0) == 1, said
-    assert sum("is being made by " in text and "Nothing was touched" in text for text in said) == 7
-    assert all(code == 1 for code, text in zip(codes, said, strict=True) if "is being made by" in text)
+    assert sum("is being executed by " in text and "Nothing was changed" in text for text in said) == 7
+    assert all(code == 1 for code, text in zip(codes, said, strict=True) if "is being executed by" in text)
     [row] = {(row.run, row.seed) for row in read_rows(folders(tmp_path)["9"] / "result.json")}
     assert row[1] == 9
 

@@ -190,7 +190,7 @@ def until(reached, seconds=30.0):
     [
         (None, "No such file"),
         ("schema: 0", "schema version 0"),
-        ("- nonsense", "no mapping"),
+        ("- nonsense", "not a mapping"),
         ("\xff: [", "cannot be read"),
     ],
 )

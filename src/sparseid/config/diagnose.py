@@ -1,4 +1,4 @@
-"""What Hydra and OmegaConf object to, as one message a user can act on."""
+"""Translation of errors of Hydra and OmegaConf into one actionable message."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from sparseid.config.origin import Origins, parse_override
 from sparseid.spelling import did_you_mean
 
 COMPOSITION_ERRORS = (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError)
-"""What composing raises where the configuration is at fault (Hydra refuses some overrides with a bare ValueError)."""
+"""Errors of a composition that the configuration causes (Hydra refuses some overrides with a bare ValueError)."""
 
 
 def diagnose(error: Exception, origins: Origins) -> ConfigError:
-    """Return the message for an error raised while composing.
+    """Return the message for an error raised by a composition.
 
     Parameters
     ----------
     error
         One of `COMPOSITION_ERRORS`.
     origins
-        Where the settings of the composition came from.
+        Origins of the composition's settings.
     """
     cause = _omegaconf_cause(error)
     text = str(error)
@@ -42,9 +42,9 @@ def diagnose(error: Exception, origins: Origins) -> ConfigError:
         return _wrong_type(cause, _source(text, cause.full_key or "", origins))
     if appended := re.search(r"Could not append to config. An item is already at '(.+?)'", text):
         key = appended[1]
-        return ConfigError(f"{key} exists already", source=origins.override(key), hint=f"write {key}=... without +")
+        return ConfigError(f"{key} already exists", source=origins.override(key), hint=f"write {key}=... without +")
     if unknown := re.search(r"Could not override '(.+?)'", text):
-        # A group that does not exist or a key that does not: Hydra cannot tell them apart, neither need the user.
+        # Either a group or a key does not exist: Hydra does not distinguish the two, and the user need not either.
         key = cause.full_key if cause is not None and cause.full_key else unknown[1]
         return _unknown_key(key, _source(text, unknown[1], origins), cause)
     if isinstance(cause, ConfigKeyError | ConfigAttributeError) and cause.full_key:
@@ -57,18 +57,18 @@ def diagnose(error: Exception, origins: Origins) -> ConfigError:
 
 
 def unknown_key(key: str, source: str) -> ConfigError:
-    """Return the message for a key that no schema has."""
+    """Return the message for a key outside every schema."""
     return _unknown_key(key, source, None)
 
 
 def _omegaconf_cause(error: BaseException | None) -> OmegaConfBaseException | None:
     while error is not None and not isinstance(error, OmegaConfBaseException):
-        error = error.__cause__ or error.__context__  # Hydra does not always chain
+        error = error.__cause__ or error.__context__  # Hydra does not always chain errors
     return error
 
 
 def _source(text: str, key: str, origins: Origins) -> str:
-    """The file Hydra names in its message, else the override of `key`, else the file that sets it."""
+    """Return the file or the override that Hydra's message names, or else the override of `key`; may be empty."""
     if found := re.search(r"In '([^']+)'", text):
         return origins.named(found[1])
     if found := re.search(r"Error merging override (.+)", text):
@@ -79,13 +79,13 @@ def _source(text: str, key: str, origins: Origins) -> str:
 def _unknown_key(key: str, source: str, cause: OmegaConfBaseException | None) -> ConfigError:
     candidates = [*settable_keys(), *PICKED_GROUPS, "hydra/launcher"]
     if cause is not None and dataclasses.is_dataclass(cause.object_type):
-        # The fields beside the mistyped one also cover Hydra's own settings.
+        # The other fields of the same dataclass also cover Hydra's own settings.
         parent = key.rpartition(".")[0]
         candidates += [f"{parent}.{field.name}".lstrip(".") for field in dataclasses.fields(cause.object_type)]
     candidates = [name for name in dict.fromkeys(candidates) if name != key]
     typed = source.partition("=")[0].rpartition(" ")[2].lstrip("+")
-    if typed in candidates:  # method.optimizer is no part of a method that has method.lr
-        hint = f"{typed} belongs to another method or data set; --cfg job behind the command lists the keys of this one"
+    if typed in candidates:  # method.optimizer does not exist in a method that has method.lr
+        hint = f"{typed} belongs to another method or data set; append --cfg job to list the keys of this one"
     else:
         hint = did_you_mean(key, candidates) or "python run.py --cfg job lists every key"
     return ConfigError(f"unknown key {key}", source=source, hint=hint)
@@ -111,15 +111,15 @@ def _unreadable(override: str | None, origins: Origins) -> ConfigError:
     key, _, value = word.partition("=")
     if found:
         hint = found.replace("mean: ", "mean: experiment=")
-    elif value and not value.startswith(("'", '"')):  # letters beyond ASCII, brackets, spaces ...
-        hint = f"if the value is meant as it stands, quote it for the shell and for the override: '{key}=\"{value}\"'"
+    elif value and not value.startswith(("'", '"')):  # non-ASCII letters, brackets, spaces ...
+        hint = f"for a literal value, quote it for the shell and for the override: '{key}=\"{value}\"'"
     else:
-        hint = "overrides read key=value; quote what the shell or a comma splits"
+        hint = "write overrides as key=value; quote values that the shell or a comma would split"
     return ConfigError(f"cannot read the override {word!r}", source=origins.describe(word), hint=hint)
 
 
 def _missing_file(missing: str, origins: Origins) -> ConfigError:
-    """`missing` is a path below a folder of the search path: ``scale/papr``, ``experiment/at/sparling/fig3.huge``."""
+    """Return the message for a missing file of the search path: ``scale/papr``, ``experiment/at/tbr/fig3.huge``."""
     if missing.startswith("experiment/at/"):
         experiment, _, scale = missing.removeprefix("experiment/at/").rpartition(".")
         own = (folder for folder in origins.folders if (folder / f"experiment/{experiment}.yaml").is_file())
@@ -151,7 +151,7 @@ def _hydra_choices(group: str, origins: Origins) -> list[str]:
 
 
 def _picking_file(group: str, choice: str, origins: Origins) -> str:
-    """The file whose defaults list picks `choice`; Hydra names the file that is overridden instead."""
+    """Return the file whose defaults list selects `choice`; Hydra names the file that is overridden instead."""
     entry = re.compile(rf"^\s*-\s+(override\s+)?/?{re.escape(group)}:\s*{re.escape(choice)}\s*(#.*)?$", re.MULTILINE)
     files = (path for folder in origins.folders for path in sorted(folder.rglob("*.yaml")))
     found = (path for path in files if entry.search(path.read_text()))
@@ -159,7 +159,7 @@ def _picking_file(group: str, choice: str, origins: Origins) -> str:
 
 
 def parse(overrides: list[str], origins: Origins) -> list[Override]:
-    """Parse overrides with Hydra's grammar; raise `ConfigError` naming the unreadable one."""
+    """Parse overrides with Hydra's grammar; raise `ConfigError` for the first invalid one."""
     try:
         return [parse_override(text) for text in overrides]
     except OverrideParseException as error:
@@ -167,6 +167,6 @@ def parse(overrides: list[str], origins: Origins) -> list[Override]:
 
 
 def text_of(override: Override) -> str:
-    """Return an override as it was written."""
-    assert override.input_line is not None  # Hydra leaves it out only for overrides it makes itself
+    """Return an override as it was typed."""
+    assert override.input_line is not None  # None only for overrides that Hydra creates itself
     return override.input_line

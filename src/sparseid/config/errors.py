@@ -1,4 +1,4 @@
-"""The answer to a wrong configuration: one message that names the setting, where it came from and what to do."""
+"""Configuration error with one message that names the setting, its source and the remedy."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from sparseid.errors import InputError
 
 
 class ConfigError(InputError):
-    """A configuration that cannot be run; ``str(error)`` is ready to print.
+    """Invalid configuration; ``str(error)`` is ready to print.
 
     Parameters
     ----------
     problem
-        What is wrong, naming the setting.
+        Description of the error that names the setting.
     source
-        The file or the command-line override the setting came from.
+        File or command-line override that set the value.
     hint
-        What to do: the nearest valid name, the command to use instead.
+        Remedy, such as the closest valid name or the command to use instead.
     """
 
     def __init__(self, problem: str, *, source: str = "", hint: str = "") -> None:

@@ -1,4 +1,4 @@
-"""The parent run of one that starts from the weights of a trained run: it has to be done first."""
+"""Parent runs: a run may start from the weights of another one, which has to be finished first."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from sparseid.config.schema import RunConfig
 
 
 def needed_settings(cfg: RunConfig) -> dict[str, Any]:
-    """Return the settings in which the parent of `cfg` differs from it, by dotted key; empty if it has none."""
+    """Return the settings, by dotted key, in which the parent of `cfg` differs from it; empty without a parent."""
     changes: dict[str, Any] = cfg.method.parent_run(cfg)
     return changes
 
 
 def needed_run(cfg: RunConfig) -> RunConfig | None:
-    """Return the configuration of the run that has to be done before `cfg` can begin, or None.
+    """Return the configuration of the parent run, which has to be finished before `cfg` can start, or None.
 
-    It belongs to the same folder of runs and is never forced: a new one would not change what `cfg` starts from.
+    It has the same output folder and is never forced: a repetition would not change the weights that `cfg` starts from.
     """
     needed = cfg
     for key, value in needed_settings(cfg).items():

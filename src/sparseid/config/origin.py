@@ -1,4 +1,4 @@
-"""Where a setting came from: the command-line override or the file that set it last."""
+"""Origin of a setting: the command-line override or the file that set it last."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from hydra.types import RunMode
 from sparseid.config.search_path import config_file, config_folders
 
 
-@cache  # a sweep asks for the same ones again and again
+@cache  # a sweep repeats the same overrides
 def parse_override(text: str) -> Override:
     """Parse an override with Hydra's grammar, or raise OverrideParseException."""
     return OverridesParser.create().parse_overrides([text])[0]
 
 
 class Origins:
-    """Origins of the settings of one composition; looked up only when an error has to name them.
+    """Origins of the settings of one composition, looked up only when an error has to name them.
 
     Parameters
     ----------
     overrides
-        The overrides that were composed, in order.
+        Overrides of the composition, in order.
     configs
         Our folder of YAML files.
     swept, varied
-        Those of `overrides` that a preset's own sweep and a variant added.
+        Those of `overrides` that a preset's own sweep or a variant added.
     """
 
     def __init__(
@@ -43,21 +43,21 @@ class Origins:
         self.swept, self.varied = set(swept), set(varied)
 
     def of(self, key: str) -> str:
-        """Return what set `key` last, for example ``command line: seed=3`` or ``configs/data/digit_circle.yaml``."""
+        """Return the source that set `key` last, for example ``command line: seed=3`` or ``configs/data/gtex.yaml``."""
         return self.override(key) or self.file(key)
 
     def override(self, key: str) -> str:
         """Return the last override of `key`, or an empty string."""
         for text in reversed(self.overrides):
             parsed = parse_override(text)
-            # Several values may be set at once, as in method.encoder={width: 3}; trainer=ddp only chooses a file
+            # An override may set several values, as in method.encoder={width: 3}; trainer=ddp only selects a file
             several = isinstance(parsed.value(), dict) and key.startswith(f"{parsed.key_or_group}.")
             if several or parsed.key_or_group == key:
                 return self.describe(text)
         return ""
 
     def describe(self, text: str) -> str:
-        """Say whether the override `text` was typed or belongs to a variant or a preset's sweep."""
+        """Return the override `text` with its source: the command line, a variant or a preset's sweep."""
         if text in self.varied:
             return f"variants: {text}"
         return f"hydra.sweeper.params of the preset: {text}" if text in self.swept else f"command line: {text}"
@@ -77,17 +77,17 @@ class Origins:
         return path.as_posix()
 
     def named(self, name: str) -> str:
-        """Return the file of a name of Hydra's (``experiment/digitcircle``) as messages show it."""
+        """Return the file of one of Hydra's names (``experiment/digitcircle``) as messages show it."""
         return self.shown(config_file(name, self.folders) or self.configs / f"{name}.yaml")
 
     @cached_property
     def folders(self) -> tuple[Path, ...]:
-        """The search path of the composition."""
+        """Search path of the composition."""
         return config_folders(self.configs, self.overrides)
 
     @cached_property
     def _files(self) -> list[tuple[Path, str]]:
-        """The files that were merged, in order, each with the package its keys are relative to."""
+        """Merged files in order, each with the package that its keys are relative to."""
         with initialize_config_dir(str(self.configs), version_base="1.3"):
             loader = GlobalHydra.instance().config_loader()
             merged = loader.compute_defaults_list("config", self.overrides, RunMode.RUN).defaults

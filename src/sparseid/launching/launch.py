@@ -58,6 +58,8 @@ def launch(planned: Plan, configs: Path) -> list[Outcome]:
 
     A launcher asked for is thus never ignored, as Hydra itself does in its single-run mode.
     """
+    import sparseid.papers.registry  # noqa: F401 - a paper that cannot be imported is named before any run begins
+
     _refuse_processes_in_one(planned)
     for cell in planned.cells:
         for problem in absent(cell.run):

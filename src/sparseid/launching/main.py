@@ -59,8 +59,11 @@ def _run(overrides: list[str], show: bool, skip_measured: bool, configs: Path) -
 
     planned = plan(overrides, configs)
     if not show:
+        from sparseid.launching.cell import check_outputs
         from sparseid.papers.presets import note_command
 
+        for outputs in dict.fromkeys(cell.run.outputs for cell in planned.cells):
+            check_outputs(outputs)
         note_command(planned, overrides, configs)
     if skip_measured:
         from sparseid.launching.recorded import without_recorded
@@ -72,11 +75,8 @@ def _run(overrides: list[str], show: bool, skip_measured: bool, configs: Path) -
     if show:
         _show(planned)
         return 0
-    from sparseid.launching.cell import check_outputs
     from sparseid.launching.launch import launch, summarise
 
-    for outputs in dict.fromkeys(cell.run.outputs for cell in planned.cells):
-        check_outputs(outputs)
     return summarise(planned, launch(planned, configs))
 
 

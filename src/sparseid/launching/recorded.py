@@ -16,7 +16,7 @@ Wanted = tuple[str, str, int, bool]
 
 
 class Origin(NamedTuple):
-    """Where a recorded result comes from: the time of writing, ISO 8601, and the commit."""
+    """Origin of a recorded result: the time of writing, ISO 8601, and the commit."""
 
     written: str
     commit: str

@@ -28,10 +28,10 @@ RECORDED = CONFIGS.parent / "outputs" / "recorded"
 """The project's own recorded results; an installed package has none beside it."""
 RUNS = "runs.csv"
 PRESETS = "presets.csv"
-"""Which runs each preset asks for, see :mod:`sparseid.papers.presets`."""
+"""Table of the runs that each preset asks for, see :mod:`sparseid.papers.presets`."""
 
 OF_RUN = ("paper", "scale", "recipe", "commit", "dirty", "device", "written")
-"""What all rows of a run share."""
+"""Columns that all rows of a run share."""
 _RUN_COLUMNS = ("run", "paper", "scale", "recipe", "seeds", "commit", "dirty", "device", "written", "sha256")
 _BEFORE_KEYS, _BEHIND_KEYS = ("recipe",), ("seed", "metric", "value", "unit", "n", "run")
 _DIGEST_LENGTH = 12

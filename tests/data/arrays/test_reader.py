@@ -169,7 +169,7 @@ def test_faults_of_series_and_settings(arrays_config, file_of):
     assert keys == ("data.held_out",)
     path = file_of(labels=np.maximum(np.arange(60), 54))  # changes in the end only
     [(keys, said)] = settings_errors(arrays_config(path=path), "data.", batches_of(5))
-    assert "labels is constant in column 0 of the 54 samples that train" in said
+    assert "labels is constant in column 0 of the 54 training samples" in said
     assert list(settings_errors(arrays_config(), "data.", batches_of(5))) == []  # presets are planned without a file
     [(keys, said)] = arrays_config().missing_files()
     assert keys == ("data.path",)

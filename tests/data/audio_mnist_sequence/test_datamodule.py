@@ -200,13 +200,13 @@ def test_impossible_methods_on_sounds_are_refused(method, key):
 @pytest.mark.parametrize(
     ("changes", "key", "text"),
     [
-        ({"test_speakers": 6}, "data.test_speakers", "6 speakers in all: 6 for tests leave none for training. Write "),
-        ({"test_speakers": 6}, "data.test_speakers", "Write data.test_speakers=1, at most 5"),
-        ({"max_digits": 8}, "data.seconds", "8 digits last 3.85 s on average as the speakers of training say them"),
+        ({"test_speakers": 6}, "data.test_speakers", "6 speakers in total: with 6 for tests, none remain for training"),
+        ({"test_speakers": 6}, "data.test_speakers", "Set data.test_speakers=1, at most 5"),
+        ({"max_digits": 8}, "data.seconds", "8 digits last 3.85 s on average for the speakers of training"),
         (
             {"max_digits": 8},
             "data.seconds",
-            "(george, jackson, lucas, nicolas): write data.seconds=3.9 or more, or lower",
+            "(george, jackson, lucas, nicolas): set data.seconds=3.9 or more, or lower",
         ),
         ({"source": "audiomnist"}, "data.path", "there is no AudioMNIST in"),
     ],
@@ -252,8 +252,8 @@ def test_takes_are_weighed_as_they_are_drawn(fsdd_folder, write_wav):
 @pytest.mark.parametrize(
     ("speakers", "text"),
     [
-        (1, "there is one speaker, ann: at least two are needed, one of them for tests alone"),
-        (2, "there are 2 speakers in all: 2 for tests leave none for training. Write data.test_speakers=1"),
+        (1, "there is one speaker, ann: at least two are needed, one of them only for tests"),
+        (2, "there are 2 speakers in total: with 2 for tests, none remain for training. Set data.test_speakers=1"),
     ],
 )
 def test_too_few_speakers_are_told_what_would_do(fsdd_folder, speakers, text):

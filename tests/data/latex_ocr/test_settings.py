@@ -51,7 +51,7 @@ def test_impossible_settings(changes, key, message):
 def test_a_canvas_that_cuts_off_every_long_formula():
     ((keys, text),) = settings_errors(settings(width=60), "data.", None)
     assert keys == ("data.width", "data.dpi", "data.longest")
-    assert "every formula of data.longest=30 tokens would be cut off: at data.dpi=200" in text
+    assert "every formula of data.longest=30 tokens would be cropped: at data.dpi=200" in text
     assert list(settings_errors(settings(width=60, dpi=100), "data.", None)) == []
     assert [keys[0] for keys, _ in settings_errors(settings(width=20, height=10), "data.", None)] == [
         "data.height",

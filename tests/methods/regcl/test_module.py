@@ -207,7 +207,7 @@ def test_a_member_that_diverges_is_lost_alone(config, monkeypatch):
     folder = execute(run)
     assert set(numbers(folder, 1).values()) == {None}
     assert numbers(folder, 0) == numbers(whole, 0)
-    assert "nothing could be measured of seed 1" in (folder / "log.txt").read_text()
+    assert "no results for seed 1" in (folder / "log.txt").read_text()
 
 
 def test_rows_have_the_keys_of_the_papers_tables(config):

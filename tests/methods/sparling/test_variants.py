@@ -93,7 +93,7 @@ def test_further_evaluations(rows_of):
 def test_retrained_starts_from_the_run_it_needs_and_leaves_the_encoder_as_it_is(tmp_path, rows_of, capsys):
     cfg = compose([*SMALLEST, f"outputs={tmp_path}", *RETRAINED])
     assert cell_keys(cfg) == {"domain": "digitcircle", "method": "retrained"}
-    with pytest.raises(RunError, match=r"there is none yet.*method.training=sparling.*trainer.max_samples=1024"):
+    with pytest.raises(RunError, match=r"it does not exist yet.*method.training=sparling.*trainer.max_samples=1024"):
         execute(cfg)
     source = execute(needed_run(cfg))
     assert json.loads((source / "status.json").read_text())["state"] == "done"
