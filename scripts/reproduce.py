@@ -3,7 +3,7 @@
 Each artefact is one command, python run.py experiment=..., in a separate process; the shortest comes first. A failure
 stops only what depends on it. The same command resumes where it was stopped.
 
-Runs with recorded results (papers/*/measured) count as done, even if older code produced them; --again-measured repeats
+Runs with recorded results (outputs/recorded) count as done, even if older code produced them; --again-measured repeats
 them here.
 
 exit code: 0 nothing failed, 1 something did, 2 nothing can be run, 130 Ctrl-C, 143 SIGTERM

@@ -2,7 +2,7 @@
 
 Training never waits for wandb and shares no random generator, signal or exception with it: ``metrics.csv``,
 ``result.json`` and ``figures/`` are all that the reporter reads. Lightning's `WandbLogger` in the training process
-cannot guarantee this; ``src/sparseid/README.md`` describes what was tried.
+cannot guarantee this; ``README.md`` in this folder describes what was tried.
 
 Every start reports the curves from the beginning. Offline, the newest folder is complete and replaces the earlier ones
 of its run; online, steps that the server already has are skipped.
