@@ -220,7 +220,7 @@ def test_exit_code_of_one_failed_run(calls):
 def test_failed_report_says_that_the_run_is_safe(calls, capfd):
     calls.fail_report = {0: ValueError("no such figure")}
     assert main([SMOKE]) == 1
-    assert "its report could not be made" in capfd.readouterr().out
+    assert "its report failed" in capfd.readouterr().out
 
 
 def test_nothing_runs_if_one_cell_is_wrong(calls, capfd):

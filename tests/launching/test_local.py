@@ -27,7 +27,7 @@ def runs(tmp_path):
 @pytest.fixture
 def make(runs, monkeypatch):
     """Make the cells with a Python program each, given as text per seed, and return the outcomes."""
-    monkeypatch.setattr(local, "ASK_AGAIN_S", 0.05)
+    monkeypatch.setattr(local, "RETRY_S", 0.05)
 
     def pool(*programs, places=2):
         files = [local.serialize(run) for run in runs[: len(programs)]]

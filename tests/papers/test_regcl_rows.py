@@ -55,7 +55,7 @@ def test_how_it_reads(measured):
     texts = [line.texts[:2] for line in table if line.word != "missing"]
     assert ("minimum-norm inverse of the generator (untrained)", "AUC, %") in texts
     assert ("supervised, none, labels", "R2, %") in texts
-    assert ("supervised, none, labels", "share of data sets with R2 below 95 %, %") in texts
+    assert ("supervised, none, labels", "fraction of data sets with R2 below 95 %, %") in texts
 
 
 def test_other_artefacts_and_the_claims_do_not_see_it(measured):

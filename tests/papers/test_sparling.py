@@ -311,7 +311,7 @@ def test_kinds_are_those_of_the_rows_and_the_excepted_ones_do_not_count():
     assert outcome(claim, frame(*rows, *of_kinds("latex_ocr", latex))) == "holds"
     found = ALL_CLAIMS[claim](frame(*rows, *of_kinds("latex_ocr", latex | {"plus": 40.0})))
     assert found.outcome == "fails"
-    assert "+, share 40" in found.text
+    assert "+, fraction 40" in found.text
     assert outcome(claim, frame(*rows)) == "undecided"
 
 
@@ -376,7 +376,7 @@ def test_errors_are_compared_across_seeds():
     other = of_errors(e2ee, ce=(5.0, 4.0, 3.0, 2.0, 1.0), fpe=(1.0, 2.0, 3.0, 4.0, 5.0))
     assert (outcome(related, other), outcome(unrelated, other)) == ("fails", "fails")
     without_error = ALL_CLAIMS[related](of_errors(e2ee, ce=(0.0, 0.0, 1.0, 2.0, 3.0)))
-    assert (without_error.outcome, "2 without an error left out" in without_error.text) == ("undecided", True)
+    assert (without_error.outcome, "2 without an error skipped" in without_error.text) == ("undecided", True)
     flat = of_errors(e2ee, ce=(1.0,) * 5, fpe=(0.0,) * 5)
     assert (outcome(related, flat), outcome(unrelated, flat)) == ("undecided", "undecided")
     few = of_errors((1.0, 2.0), ce=(1.0, 2.0), fpe=(1.0, 2.0))

@@ -61,7 +61,7 @@ def test_forty_cells_in_three_arrays_with_a_cap(cluster, command, until):
     said = process.communicate()[0]
     assert process.returncode == 0, said
     assert "37 of 40 runs done already" in said
-    assert "3 submitted already as job" in said
+    assert "3 already submitted as job" in said
     assert "submitted as" not in said
     until(lambda: not cluster.jobs())
     assert 1 <= most <= 4

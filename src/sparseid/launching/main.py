@@ -1,4 +1,4 @@
-"""The command line: compose and check every run asked for, run them, report.
+"""The command line: compose and check all runs, make them, report them.
 
 Nothing here imports torch; the run itself does (`sparseid.launching.one_run`).
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
-    """Do what the command line asks for.
+    """Execute the command line.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
             folders = config_folders(configs, overrides)
             print(component_pages(overrides, folders) or help_page(folders), end="")
             return 0
-        return _run(overrides, arguments.cfg, arguments.skip_measured, configs)
+        return _run(overrides, arguments.cfg, arguments.skip_recorded, configs)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -54,8 +54,8 @@ def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
         return 130
 
 
-def _run(overrides: list[str], show: bool, skip_measured: bool, configs: Path) -> int:
-    from sparseid.config.sweep import plan  # Hydra, which the help page does without
+def _run(overrides: list[str], show: bool, skip_recorded: bool, configs: Path) -> int:
+    from sparseid.config.sweep import plan  # imports Hydra, which the help page does not need
 
     planned = plan(overrides, configs)
     if not show:
@@ -65,7 +65,7 @@ def _run(overrides: list[str], show: bool, skip_measured: bool, configs: Path) -
         for outputs in dict.fromkeys(cell.run.outputs for cell in planned.cells):
             check_outputs(outputs)
         save_planned_runs(planned, overrides, configs)
-    if skip_measured:
+    if skip_recorded:
         from sparseid.launching.recorded import without_recorded
 
         planned = without_recorded(planned)
@@ -81,7 +81,7 @@ def _run(overrides: list[str], show: bool, skip_measured: bool, configs: Path) -
 
 
 def _show(planned: Plan) -> None:
-    """Print the (first) configuration of a plan as YAML, after the folder of every run as a comment."""
+    """Print the folders of all runs as comments and the first configuration as YAML."""
     from omegaconf import OmegaConf
 
     from sparseid.config.identity import run_directory
@@ -106,5 +106,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--cfg", "-c", choices=["job"])
     parser.add_argument("--config-dir", "-cd")
     parser.add_argument("--multirun", "-m", action="store_true")
-    parser.add_argument("--skip-measured", action="store_true")
+    parser.add_argument("--skip-recorded", action="store_true")
     return parser

@@ -109,7 +109,7 @@ def test_runs_that_need_different_resources_share_no_array(tmp_path, sent):
 )
 def test_a_run_that_takes_what_there_is_gets_no_gpu_unasked(tmp_path, sent, capsys, accelerator, typed, hints):
     sent(runs_of(tmp_path, 1, f"trainer.accelerator={accelerator}"), **typed)
-    assert ("no GPU is asked for" in capsys.readouterr().out) == hints
+    assert ("no GPU is requested" in capsys.readouterr().out) == hints
 
 
 def test_after_a_refusal_nothing_more_is_sent_and_what_was_sent_is_known(tmp_path, sent):
