@@ -136,7 +136,7 @@ def test_a_file_that_the_user_has_placed_counts_by_its_content(configs, tmp_path
     monkeypatch.setenv("SPARSEID_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("GTEX_H5AD", str(tmp_path / "atlas.h5ad"))
     found = []
-    for content in ("cells", "other cells"):
+    for content in ("trials", "other trials"):
         (tmp_path / "atlas.h5ad").write_text(content)
         command = ["experiment=tbr/fig5a", "scale=smoke", f"outputs={tmp_path / 'out'}"]
         save_planned_runs(plan(command, configs), command, configs)

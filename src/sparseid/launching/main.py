@@ -62,14 +62,14 @@ def _run(overrides: list[str], show: bool, skip_recorded: bool, configs: Path) -
         from sparseid.launching.one_run import check_outputs
         from sparseid.papers.presets import save_planned_runs
 
-        for outputs in dict.fromkeys(cell.run.outputs for cell in planned.cells):
+        for outputs in dict.fromkeys(trial.run.outputs for trial in planned.trials):
             check_outputs(outputs)
         save_planned_runs(planned, overrides, configs)
     if skip_recorded:
         from sparseid.launching.recorded import without_recorded
 
         planned = without_recorded(planned)
-        if not planned.cells:
+        if not planned.trials:
             print("all results are recorded")
             return 0
     if show:
@@ -87,11 +87,11 @@ def _show(planned: Plan) -> None:
     from sparseid.config.identity import run_directory
 
     if planned.swept:
-        runs = f"{len(planned.cells)} runs over {', '.join(planned.swept)}"
+        runs = f"{len(planned.trials)} runs over {', '.join(planned.swept)}"
         print(f"# {runs}; the first one's configuration follows:")
-    for cell in planned.cells:
-        print(f"# {run_directory(cell.run)}")
-    print(OmegaConf.to_yaml(OmegaConf.structured(planned.cells[0].run)), end="")
+    for trial in planned.trials:
+        print(f"# {run_directory(trial.run)}")
+    print(OmegaConf.to_yaml(OmegaConf.structured(planned.trials[0].run)), end="")
 
 
 class _Parser(argparse.ArgumentParser):

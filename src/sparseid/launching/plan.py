@@ -175,7 +175,7 @@ def plan_artefacts(
             save_planned_runs(planned, command, configs)
         except ConfigError as error:
             return (), str(error)
-        return tuple(plan_run(cell.run) for cell in planned.cells), ""
+        return tuple(plan_run(trial.run) for trial in planned.trials), ""
 
     planned = []
     for name, (paper, title) in _chosen(only).items():
@@ -190,7 +190,7 @@ def plan_command(overrides: Sequence[str], configs: Path = CONFIGS) -> Workload:
     """Plan the runs of ``python run.py`` with these overrides; ConfigError if they are invalid."""
     planned = sweep.plan(overrides, configs)
     save_planned_runs(planned, overrides, configs)
-    runs = [cell.run for cell in planned.cells]
+    runs = [trial.run for trial in planned.trials]
     first = runs[0]
     plan_run = _planner(first.scale, Path(first.outputs))
     title = ARTEFACTS[first.experiment].title if first.experiment in ARTEFACTS else ""

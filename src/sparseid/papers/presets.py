@@ -98,7 +98,7 @@ def save_planned_runs(planned: Plan, overrides: Sequence[str], configs: Path) ->
     configs
         The folder of YAML files; a preset that was never planned is planned from it, without the overrides.
     """
-    run = planned.cells[0].run
+    run = planned.trials[0].run
     outputs = Path(run.outputs)
     if all(_HARMLESS.fullmatch(text.partition("=")[0].lstrip("+")) for text in overrides):
         _write_planned(planned, outputs)
@@ -123,7 +123,7 @@ def _write_planned(planned: Plan, outputs: Path) -> None:
 
 def planned_lines(planned: Plan) -> list[Line]:
     """Return the lines of a planned preset, sorted."""
-    runs = [cell.run for cell in planned.cells]
+    runs = [trial.run for trial in planned.trials]
     return sorted(
         (run.experiment, run.scale, run_name(run), recipe_hash(run), seeds_text(member_seeds(run))) for run in runs
     )

@@ -9,7 +9,7 @@ import submitit
 from submitit.core.utils import FailedSubmissionError, UncompletedJobError
 
 from sparseid.config.identity import run_directory, run_name
-from sparseid.config.needs import needed_run
+from sparseid.config.parents import parent_run
 from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.launching.slurm.job import SerializedJob, status_folder
 from sparseid.launching.slurm.queue import compact
@@ -71,7 +71,7 @@ class Submission:
         """
         if not _requests_gpus(self.settings) and any(run.trainer.accelerator == "auto" for run in runs):
             print("no GPU is requested: set trainer.accelerator=gpu or hydra.launcher.gpus_per_node=1", flush=True)
-        sources = {run_name(run): run_name(source) for run in runs if (source := needed_run(run)) is not None}
+        sources = {run_name(run): run_name(source) for run in runs if (source := parent_run(run)) is not None}
         pending = {*(queued or {}), *map(run_name, runs)}
         later = [run for run in runs if sources.get(run_name(run)) in pending]
         jobs = self._send([run for run in runs if sources.get(run_name(run)) not in pending])

@@ -91,7 +91,7 @@ def variants(scale: str) -> tuple[Variant, ...]:
     from sparseid.config.sweep import plan
 
     runs: dict[str, list[RunConfig]] = {}
-    for planned in plan([f"experiment={ID}", f"scale={scale}"]).cells:
+    for planned in plan([f"experiment={ID}", f"scale={scale}"]).trials:
         for text in planned.variants:
             runs.setdefault(text, []).append(planned.run)
     return tuple(Variant(text, frozenset(map(recipe_hash, own)), own[-1]) for text, own in runs.items())
