@@ -65,7 +65,7 @@ def test_a_run_that_is_asked_for_is_moved_and_not_repeated():
         (["method.sparse.penalty_weight=0.1"], "a threshold has no penalty"),
         (["method.sparse.kind=l1", "method.sparse.penalty_weight=-1"], "penalty_weight must be at least 0"),
         (["method.sparse.kind=kl", "method.training=direct"], "has no sparse layer"),
-        (["method.retrained.steps_above=1"], "method.training=retrained starts from"),
+        (["method.retrained.steps_above=1"], "method.retrained has no effect here"),
         (["method.training=retrained", "method.schedule.target_fall_per_sample=0"], "would never cut"),
         (["method.training=retrained", "method.retrained.source_samples=3"], "not even one batch"),
         (["method.evaluation.perturbed_items=-1"], "perturbed_items must be at least 0"),

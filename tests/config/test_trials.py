@@ -77,7 +77,7 @@ def test_a_value_computed_from_another_is_composed(composed):
         ("seed=0,-1", ["seed must be at least 0", "command line: seed=-1"]),
         ("seed=0,one", ["seed=one"]),
         ("method.encoder.widht=3,4", ["method.encoder.width"]),
-        ("trainer.batch_size=32,512", ["check_every a multiple", "command line: trainer.batch_size=512"]),
+        ("trainer.batch_size=32,512", ["check_every to a multiple", "command line: trainer.batch_size=512"]),
     ],
 )
 def test_a_trial_that_cannot_be_says_what_it_says_alone(swept, words):

@@ -156,7 +156,7 @@ def test_a_file_of_ones_own_is_asked_for_when_it_runs():
     for scale in ("smoke", "small", "paper"):
         [problem] = missing_files(compose(["experiment=regcl/arrays", f"scale={scale}"]))
         assert problem.keys == ("data.path",)
-        assert "an npz file" in problem.text
+        assert "your npz file" in problem.text
 
 
 def test_a_file_that_cannot_be_used_is_refused_with_its_override(tmp_path):
