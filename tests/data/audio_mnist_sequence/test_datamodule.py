@@ -223,7 +223,7 @@ def _long_speaker(folder, speaker, write_wav):
 
 
 @pytest.mark.parametrize(
-    ("speaker", "group"), [("cy", "of tests say them (cy)"), ("ann", "training say them (ann, ben)")]
+    ("speaker", "group"), [("cy", "for the speakers of tests (cy)"), ("ann", "for the speakers of training (ann, ben)")]
 )
 def test_recordings_of_one_group_that_fit_no_clip_are_refused_since_clips_were_drawn_for_ever(
     fsdd_folder, write_wav, speaker, group
