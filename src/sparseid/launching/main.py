@@ -81,17 +81,17 @@ def _run(overrides: list[str], show: bool, skip_recorded: bool, configs: Path) -
 
 
 def _show(planned: Plan) -> None:
-    """Print the folders of all runs as comments and the first configuration as YAML."""
+    """Print the (first) configuration of a plan as YAML, after the folder of every run as a comment."""
     from omegaconf import OmegaConf
 
     from sparseid.config.identity import run_directory
 
+    lines = [f"# {run_directory(trial.run)}" for trial in planned.trials]
     if planned.swept:
         runs = f"{len(planned.trials)} runs over {', '.join(planned.swept)}"
-        print(f"# {runs}; the first one's configuration follows:")
-    for trial in planned.trials:
-        print(f"# {run_directory(trial.run)}")
-    print(OmegaConf.to_yaml(OmegaConf.structured(planned.trials[0].run)), end="")
+        lines.insert(0, f"# {runs}; the first one's configuration follows:")
+    lines.append(OmegaConf.to_yaml(OmegaConf.structured(planned.trials[0].run)))
+    print("\n".join(lines), end="")  # at once, for a reader that closes the pipe early, such as head
 
 
 class _Parser(argparse.ArgumentParser):
