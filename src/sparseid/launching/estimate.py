@@ -13,6 +13,7 @@ from sparseid.config.identity import recipe_hash
 from sparseid.config.schema import RunConfig
 from sparseid.files import write_text
 from sparseid.launching.machine import gpus
+from sparseid.papers.presets import preset_recipes
 from sparseid.training.errors import RunError
 from sparseid.training.rows import read_rows
 from sparseid.training.run_folder import RunFolder
@@ -76,9 +77,9 @@ class Estimator:
 
     def left(self, run: RunConfig, trained: int = 0) -> Estimate:
         """Return the remaining time of a run after `trained` training samples."""
-        recipe = recipe_hash(run)
+        recipe, of_preset = recipe_hash(run), preset_recipes(run.experiment, run.scale, Path(run.outputs))
         known, note = [cost for cost in self.costs if cost.recipe == recipe], ""
-        if not known and recipe in (of_preset := _preset_recipes(run)):
+        if not known and recipe in of_preset:
             known, note = [cost for cost in self.costs if cost.recipe in of_preset], ", other settings"
         if not known:
             return UNKNOWN
@@ -101,12 +102,6 @@ class Estimator:
 def _uses_gpu(run: RunConfig) -> bool:
     """Return whether a run that starts here would use a GPU."""
     return run.trainer.accelerator in ("gpu", "cuda") or (run.trainer.accelerator == "auto" and bool(gpus()))
-
-
-def _preset_recipes(run: RunConfig) -> frozenset[str]:
-    from sparseid.papers.presets import preset_recipes
-
-    return preset_recipes(run.experiment, run.scale, Path(run.outputs))
 
 
 def read_costs(path: Path = COSTS) -> list[Cost]:

@@ -38,7 +38,7 @@ TICK_S = 1.0
 
 
 def launch_local(runs: Sequence[RunConfig], single: bool, jobs: int, wait: bool) -> list[Outcome]:
-    """Make runs on this machine.
+    """Make runs on this machine; return their outcomes in order.
 
     Parameters
     ----------
@@ -50,11 +50,6 @@ def launch_local(runs: Sequence[RunConfig], single: bool, jobs: int, wait: bool)
         Number of concurrent runs; 0 for all that fit (`machine.slots`).
     wait
         False to continue in the background and return at once.
-
-    Returns
-    -------
-    list[Outcome]
-        The outcome of each run, in the order of `runs`.
     """
     if single and wait:
         return [make_run(runs[0])]

@@ -21,12 +21,12 @@ UNITS = {
 
 def label(name: Key) -> str:
     """Return the label of a key's value or of a metric."""
-    return _labels().get(str(name), str(name).replace("_", " "))
+    return _labels()[0].get(str(name), str(name).replace("_", " "))
 
 
 def unit_label(unit: str) -> str:
     """Return the label of a unit, to stand behind a metric's; may be empty."""
-    return _unit_labels().get(unit, unit)
+    return _labels()[2].get(unit, unit)
 
 
 def entry_label(keys: Mapping[str, Key]) -> str:
@@ -38,38 +38,23 @@ def entry_label(keys: Mapping[str, Key]) -> str:
     'DigitCircle, 3 cuts above final'
     """
     return ", ".join(
-        _key_labels().get(key, key.replace("_", " ") + " {}").format(f"{value:g}")
+        _labels()[1].get(key, key.replace("_", " ") + " {}").format(f"{value:g}")
         if isinstance(value, int | float)
         else label(value)
         for key, value in keys.items()
     )
 
 
-# The registry imports the papers, whose figures import this module: hence the imports inside the functions. If two
-# papers label the same name, the first one in the report counts.
-
-
 @cache
-def _labels() -> dict[str, str]:
-    from sparseid.papers.registry import PAPERS
+def _labels() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Return the labels of names, of keys and of units; the first paper in the report has priority."""
+    from sparseid.papers.registry import PAPERS  # imports the papers, whose figures import this module
 
-    found: dict[str, str] = {}
-    for paper in PAPERS.values():
-        own = {metric.name: metric.label for metric in paper.metrics if metric.label} | dict(paper.labels)
-        found = own | found
-    return found
-
-
-@cache
-def _key_labels() -> dict[str, str]:
-    from sparseid.papers.registry import PAPERS
-
-    return {key: label for paper in reversed(PAPERS.values()) for key, label in paper.key_labels.items()}
-
-
-@cache
-def _unit_labels() -> dict[str, str]:
-    from sparseid.papers.registry import PAPERS
-
-    own = {unit: label for paper in reversed(PAPERS.values()) for unit, label in paper.unit_labels.items()}
-    return own | UNITS
+    names: dict[str, str] = {}
+    keys: dict[str, str] = {}
+    units: dict[str, str] = {}
+    for paper in reversed(PAPERS.values()):
+        names |= {metric.name: metric.label for metric in paper.metrics if metric.label} | dict(paper.labels)
+        keys |= paper.key_labels
+        units |= paper.unit_labels
+    return names, keys, units | UNITS

@@ -22,7 +22,7 @@ from sparseid.config.search_path import CONFIGS
 from sparseid.errors import InputError
 from sparseid.files import write_text
 from sparseid.measurements import Key
-from sparseid.papers.rows import COLUMNS, PREFIX, key_columns, keys_of, no_rows, times
+from sparseid.papers.rows import COLUMNS, PREFIX, joined, key_columns, keys_of, no_rows, times
 
 RECORDED = CONFIGS.parent / "outputs" / "recorded"
 """The project's own recorded results; an installed package has none."""
@@ -30,8 +30,6 @@ RUNS = "runs.csv"
 PRESETS = "presets.csv"
 """Runs of each preset, see :mod:`sparseid.papers.presets`."""
 
-OF_RUN = ("paper", "scale", "recipe", "commit", "dirty", "device", "written")
-"""Columns with one value per run."""
 _RUN_COLUMNS = ("run", "paper", "scale", "recipe", "seeds", "commit", "dirty", "device", "written", "sha256")
 _BEFORE_KEYS, _BEHIND_KEYS = ("recipe",), ("seed", "metric", "value", "unit", "n", "run")
 _DIGEST_LENGTH = 12
@@ -55,7 +53,7 @@ def read_recorded(folder: Path | None = None) -> tuple[pd.DataFrame, dict[str, s
     """
     folder = RECORDED if folder is None else folder
     papers = sorted(path for path in folder.glob("*.csv") if path.name not in (RUNS, PRESETS))
-    found, damaged = [no_rows()], {}
+    found, damaged = [], {}
     try:
         runs = read_runs(folder).drop(columns=["recipe", "seeds", "sha256"]).set_index("run")
     except InputError as error:
@@ -65,7 +63,7 @@ def read_recorded(folder: Path | None = None) -> tuple[pd.DataFrame, dict[str, s
             found.append(_read_paper(path, runs))
         except InputError as error:
             damaged[path.stem] = str(error)
-    rows = pd.concat(found[1:] or found, ignore_index=True)
+    rows = joined(no_rows(), *found)
     return rows[[*COLUMNS, *key_columns(rows)]], damaged
 
 
@@ -100,7 +98,7 @@ def record(rows: pd.DataFrame, folder: Path = RECORDED) -> None:
     last = rows["run"].map(times(rows).groupby(rows["run"]).idxmax())
     rows = rows.assign(written=rows["written"].loc[last].to_numpy())  # a run has one time
     others = known[~known["run"].isin(rows["run"])]
-    together = pd.concat([part for part in (others, rows) if len(part)], ignore_index=True)
+    together = joined(others, rows)
     folder.mkdir(parents=True, exist_ok=True)
     for paper in sorted({*rows["paper"], *known["paper"][known["run"].isin(rows["run"])]}):
         _write_paper(together[together["paper"] == paper], folder / f"{paper}.csv")

@@ -129,10 +129,15 @@ def times(rows: pd.DataFrame) -> pd.Series:
     return pd.to_datetime(rows["written"], utc=True, format="ISO8601")
 
 
+def joined(*parts: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of all parts; empty ones do not change the types of columns."""
+    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+
+
 def with_complements(rows: pd.DataFrame, complements: Mapping[str, str]) -> pd.DataFrame:
     """Add rows of metrics that are 100 minus another one, in percent: ``{"accuracy": "error"}``."""
     extra = []
     for name, source in complements.items():
         copy = rows[rows["metric"] == source]
         extra.append(copy.assign(metric=name, value=100 - copy["value"].astype(float)))
-    return pd.concat([rows, *(frame for frame in extra if len(frame))], ignore_index=True) if extra else rows
+    return joined(rows, *extra)

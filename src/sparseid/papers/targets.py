@@ -158,21 +158,14 @@ def _target(entry: dict[str, Any]) -> Target:
         interval = (float(spread[0]), float(spread[1]))
     elif kind == "sd" and spread is not None and value is not None:
         interval = (value - spread, value + spread)
+    optional = {name: entry[name] for name in ("op", "spread_kind", "role", "source", "note") if name in entry}
     return Target(
-        id=entry["id"],
-        artefact=entry["artefact"],
+        **{name: entry[name] for name in ("id", "artefact", "metric", "unit", "n")},
+        **optional,
         keys={**(entry.get("row") or {}), **(entry.get("column") or {})},
-        metric=entry["metric"],
         value=float(value) if isinstance(value, int | float) else None,
-        unit=entry["unit"],
-        op=entry.get("op", "="),
         interval=interval,
         uncertainty=_largest(entry.get("uncertainty", 0.0)),
-        spread_kind=kind,
-        n=entry["n"],
-        role=entry.get("role", "target"),
-        source=entry.get("source", ""),
-        note=entry.get("note", ""),
         words=", ".join(map(str, value)) if isinstance(value, list) else "",
     )
 

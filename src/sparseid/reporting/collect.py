@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ import pandas as pd
 
 from sparseid.papers.artefact import Arrays
 from sparseid.papers.recorded import read_recorded
-from sparseid.papers.rows import newest, rows_frame
+from sparseid.papers.rows import joined, newest, rows_frame
 from sparseid.reporting.seconds import rows_with_seconds
 from sparseid.training.errors import RunError
 from sparseid.training.rows import Row
@@ -56,6 +57,11 @@ class Collection:
     problems: list[Problem]
     outputs: Path | None = None
     """The folder of runs; None if there is none."""
+
+    @property
+    def states(self) -> Counter[str]:
+        """State -> number of runs."""
+        return Counter(run.state for run in self.runs)
 
     def of_paper(self, paper: str) -> Collection:
         """Return the part of one paper."""
@@ -111,8 +117,7 @@ def collect(outputs: Path, scale: str | None = None, recorded: Path | None = Non
     known, damaged = read_recorded(recorded)
     problems += [Problem(paper, text) for paper, text in damaged.items()]
     known = known if scale is None else known[known["scale"] == scale]
-    parts = [rows_frame(found).assign(source="outputs"), known.assign(source="recorded")]
-    rows = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+    rows = joined(rows_frame(found).assign(source="outputs"), known.assign(source="recorded"))
     return Collection(newest(rows), runs, problems, outputs)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -69,11 +68,6 @@ class PaperPage:
         )
         return len(done), len(expected)
 
-    @property
-    def states(self) -> Counter[str]:
-        """State -> number of runs."""
-        return Counter(run.state for run in self.collection.runs)
-
 
 def build_report(
     outputs: Path, scale: str | None = None, collection: Collection | None = None, png: bool = False
@@ -105,9 +99,7 @@ def build_report(
     environment = _environment(pages)
     for page in pages:
         write_text(start.parent / page.path, environment.get_template("paper.html").render(page=page))
-    html = environment.get_template("start.html").render(
-        page=None, collection=collection, states=Counter(run.state for run in collection.runs), rows_file=ROWS_FILE
-    )
+    html = environment.get_template("start.html").render(page=None, collection=collection, rows_file=ROWS_FILE)
     write_text(start, html)
     return start
 

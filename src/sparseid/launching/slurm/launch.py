@@ -35,21 +35,9 @@ ORDINARY = ("None", "Resources", "Priority", "Dependency", "BeginTime", "JobArra
 
 
 def launch_slurm(runs: Sequence[RunConfig], single: bool, settings: SlurmSettings) -> list[Outcome]:
-    """Make runs as jobs of the cluster; nothing is trained here.
+    """Make runs as jobs of the cluster; return their outcomes (``waiting`` with ``wait=false``), in order.
 
-    Parameters
-    ----------
-    runs
-        Checked configurations.
-    single
-        True without a sweep: its results are printed at the end, as for a local run.
-    settings
-        Those of ``hydra.launcher``.
-
-    Returns
-    -------
-    list[Outcome]
-        The outcome of each run (``waiting`` with ``wait=false``), in the order of `runs`.
+    The results of a `single` run are printed at the end, as for a local one.
 
     Raises
     ------
@@ -139,24 +127,14 @@ def _prepare(run: RunConfig) -> Outcome | None:
 
 
 def follow(jobs: Mapping[str, tuple[RunConfig, str]], folder: Path) -> dict[str, Outcome]:
-    """Wait until no job is in the queue; print the progress.
+    """Wait until no job is in the queue and print the progress; return the outcomes by the run's name.
 
     Parameters
     ----------
     jobs
-        Run and job id by the run's name.
+        Run and job id by the run's name; they continue after Ctrl-C.
     folder
         Folder of the jobs' output.
-
-    Returns
-    -------
-    dict[str, Outcome]
-        The outcome of each run.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        On Ctrl-C; the jobs continue.
     """
     sweep = _Sweep(jobs, folder)
     users = _users(run for run, _ in jobs.values())

@@ -93,17 +93,7 @@ def _ranges(indices: list[int]) -> str:
 
 
 def why_not_done(status: dict[str, Any], job: str, output: Path) -> str:
-    """Return the reason why a job has left the queue although its run is not done.
-
-    Parameters
-    ----------
-    status
-        The run's status.json.
-    job
-        The job's id.
-    output
-        The job's output.
-    """
+    """Return why a job has left the queue although its run is not done, from its status.json and its output."""
     where = f"; output of job {job}: {output}"
     if status.get("state") in ("failed", "diverged"):
         return f"{status.get('message') or status['state']}{where}"

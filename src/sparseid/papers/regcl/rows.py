@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from sparseid.methods.regcl.gate import R2_GATE
-from sparseid.papers.rows import key, select
+from sparseid.papers.rows import joined, key, select
 
 OTHER_FACTOR = {"a": "z1", "b": "z2"}
 """Setting -> the factor without labels; the other one has the R2 of the labels."""
@@ -21,13 +21,11 @@ def with_gate(rows: pd.DataFrame) -> pd.DataFrame:
     sets.
     """
     auc = rows[rows["metric"] == "auc"]
-    untrained = rows[rows["metric"] == "minimum_norm_auc"]
-    untrained = untrained.assign(
-        metric="auc", key_training=None, key_regularisation=None, key_attribution="minimum_norm"
-    )
+    keys = {"key_training": None, "key_regularisation": None, "key_attribution": "minimum_norm"}
+    untrained = rows[rows["metric"] == "minimum_norm_auc"].assign(metric="auc", **keys)
     r2 = rows[(rows["metric"] == "r2") & rows["value"].notna()]
     of = key(r2, "explained")
     explained = r2[(of == "labels") | (of == key(r2, "setting").map(OTHER_FACTOR))]
     labels = select(explained, {"explained": ("labels",)})
     below = labels.assign(metric=R2_BELOW, value=100.0 * (labels["value"].astype(float) < R2_GATE))
-    return pd.concat([part for part in (auc, untrained, explained, below) if len(part)] or [auc], ignore_index=True)
+    return joined(auc, untrained, explained, below)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -66,7 +66,7 @@ def tukey_rows(rows: pd.DataFrame, factors: Sequence[str], artefact: str) -> pd.
     groups = frame[letters[0]].astype(str) + ":" + frame[letters[1]].astype(str)
     if len(frame) < FEWEST_VALUES or groups.nunique() < 2:
         return rows.iloc[:0]
-    printed = _printed_pairs(artefact)
+    printed = {(target.keys["group1"], target.keys["group2"]) for target in load_targets("regcl").of(artefact)}
     values: list[tuple[dict[str, Any], str, float]] = []
     pairs = _tukey_hsd(tuple(frame["auc"]), tuple(groups))
     columns = (pairs[name].tolist() for name in ("group2", "group1", "meandiff", "p_adj"))
@@ -90,13 +90,6 @@ def _anova(values: tuple, columns: tuple[str, ...], factors: tuple[str, ...]) ->
 def _tukey_hsd(values: tuple[float, ...], groups: tuple[str, ...]) -> pd.DataFrame:
     """Return Tukey's tests, cached for all claims about tables 4 and 5."""
     return tukey_hsd(values, groups)
-
-
-@cache
-def _printed_pairs(artefact: str) -> frozenset[tuple[str, str]]:
-    return frozenset(
-        (str(target.keys["group1"]), str(target.keys["group2"])) for target in load_targets("regcl").of(artefact)
-    )
 
 
 def _frame(rows: pd.DataFrame) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import claims_in
@@ -15,14 +16,15 @@ from sparseid.papers.targets import load_targets
 _of_sparling = partial(Artefact, paper="sparling", checks=claims_in(claims, alpha))
 _FINAL = (0, None)
 """Values of ``steps_above`` at the final density; runs without densities may lack the key."""
+_AT_FINAL_DENSITY = {"domain": DOMAINS, "method": ("sparling_mt",), "steps_above": (0,)}
 _OF_A_RUN = ("e2ee", "fpe", "fne", "ce", "exact_accuracy", "sparsity", "density_over_minimum")
 _OF_A_DOMAIN = ("e2ee", "fpe", "fne", "ce", "sparsity", "perturbation_accuracy", "direct_error")
 _PRINTED_OF_A_DOMAIN = ("sparling/fig3", "sparling/fig5", "sparling/fig6", "sparling/table2")
 
 
-def _and_other_domains(own: str) -> tuple[str, ...]:
-    """Return the presets of a figure over all domains; its own has DigitCircle only."""
-    return (own, *(f"sparling/{domain}" for domain in DOMAINS[1:]))
+def _of_all_domains(id: str, **fields: Any) -> Artefact:
+    """Return an artefact over all domains; its own preset has DigitCircle only."""
+    return _of_sparling(id=id, presets=(id, *(f"sparling/{domain}" for domain in DOMAINS[1:])), **fields)
 
 
 _of_domain = partial(
@@ -63,27 +65,25 @@ ARTEFACTS = (
         derive=derived.as_printed,
         summary_of_run=True,
     ),
-    _of_sparling(
+    _of_all_domains(
         id="sparling/fig3",
         title="Figure 3: motif errors at the final density",
-        selects={"domain": DOMAINS, "method": ("sparling_mt",), "steps_above": (0,)},
+        selects=_AT_FINAL_DENSITY,
         entry_keys=("domain", "split", "method"),
         metrics=("fpe", "fne", "ce", "sparsity", "e2e_accuracy", "confusion_accuracy"),
         claims_instead=frozenset({"sparling-fig3-abstract-localisation"}),
         draw=figures.motif_error_bars,
         derive=partial(with_complements, complements={"e2e_accuracy": "e2ee", "confusion_accuracy": "ce"}),
-        presets=_and_other_domains("sparling/fig3"),
     ),
-    _of_sparling(
+    _of_all_domains(
         id="sparling/fig4",
         title="Figure 4: errors against density",
         selects={"domain": DOMAINS, "method": ("sparling_mt",), "steps_above": DENSITIES},
         entry_keys=("domain", "split", "method", "steps_above"),
         metrics=("fpe", "fne", "ce", "e2ee"),
         draw=figures.errors_against_density,
-        presets=_and_other_domains("sparling/fig4"),
     ),
-    _of_sparling(
+    _of_all_domains(
         id="sparling/fig5",
         title="Figure 5: end-to-end error of Sparling, Non-Sparse and Retrained",
         selects={"domain": DOMAINS, "method": derived.END_TO_END, "split": (None, "test_speakers")},
@@ -91,26 +91,23 @@ ARTEFACTS = (
         metrics=("e2ee",),
         draw=figures.end_to_end_bars,
         derive=derived.end_to_end,
-        presets=_and_other_domains("sparling/fig5"),
     ),
-    _of_sparling(
+    _of_all_domains(
         id="sparling/fig6",
         title="Figure 6: how often the decoder follows an exchanged motif",
-        selects={"domain": DOMAINS, "method": ("sparling_mt",), "steps_above": (0,)},
+        selects=_AT_FINAL_DENSITY,
         entry_keys=("domain", "method"),
         metrics=("perturbation_accuracy",),
         draw=figures.perturbation_bars,
-        presets=_and_other_domains("sparling/fig6"),
     ),
-    _of_sparling(
+    _of_all_domains(
         id="sparling/fig8",
         title="Figure 8: channels that fire on each class of motifs, at the final density",
-        selects={"domain": DOMAINS, "method": ("sparling_mt",), "steps_above": (0,)},
+        selects=_AT_FINAL_DENSITY,
         entry_keys=("domain", "symbol", "to"),
         metrics=("diagonal_share", "none_share", "other_channel_share", "row_share"),
         draw_arrays=figures.confusion_by_domain,
         derive=derived.kinds,
-        presets=_and_other_domains("sparling/fig8"),
     ),
     _of_sparling(
         id="sparling/fig9",
@@ -161,14 +158,13 @@ ARTEFACTS = (
         metrics=("fpe", "fne", "ce", "e2ee"),
         draw=figures.threshold_bars,
     ),
-    _of_sparling(
+    _of_all_domains(
         id="sparling/table2",
         title="Table 2: single motifs classified by Sparling and by a classifier (DIRECT)",
         selects={"domain": DOMAINS, "method": ("sparling_mt", "direct"), "steps_above": _FINAL},
         entry_keys=("domain", "split", "method"),
         metrics=("direct_error", "error_ratio"),
         derive=derived.direct_errors,
-        presets=_and_other_domains("sparling/table2"),
     ),
     _of_domain(
         id="sparling/latex_ocr",

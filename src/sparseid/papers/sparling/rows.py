@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from sparseid.measurements import Key
-from sparseid.papers.rows import key, keys_of, per_seed, select, values_of, with_keys
+from sparseid.papers.rows import joined, key, keys_of, per_seed, select, values_of, with_keys
 from sparseid.papers.targets import load_targets
 
 DOMAINS = ("digitcircle", "latex_ocr", "audiomnist")
@@ -82,7 +82,7 @@ def end_to_end(rows: pd.DataFrame) -> pd.DataFrame:
     steps = key(annealed, "steps_above").astype(float).fillna(0)
     named = annealed[(steps > 0) & (steps == steps.groupby(annealed["run"]).transform("max"))]
     named = named.assign(key_method="non_sparse", key_steps_above=0)
-    return pd.concat([final, named], ignore_index=True) if len(named) else final
+    return joined(final, named)
 
 
 def as_printed(rows: pd.DataFrame) -> pd.DataFrame:
@@ -95,8 +95,7 @@ def as_printed(rows: pd.DataFrame) -> pd.DataFrame:
 def of_domain(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the sweep over one domain at the last density, with end-to-end errors as in figure 5."""
     others = select(rows[rows["metric"] != "e2ee"], {"steps_above": (0, None)})
-    parts = [part for part in (as_printed(others), end_to_end(rows)) if len(part)]
-    return pd.concat(parts, ignore_index=True) if parts else rows[:0]
+    return joined(as_printed(others), end_to_end(rows))
 
 
 def reached_last_density(rows: pd.DataFrame) -> pd.DataFrame:
@@ -123,8 +122,7 @@ def ablations(rows: pd.DataFrame) -> pd.DataFrame:
         per_run = per_run.assign(key_seed=per_run["seed"].astype(object))
         best = per_run.sort_values("value", kind="stable").head(1)
         parts += [per_run, best.assign(key_seed="best")]
-    filled = [part for part in parts if len(part)]
-    return pd.concat(filled, ignore_index=True) if filled else at_end[:0]
+    return joined(*parts)
 
 
 def by_run(rows: pd.DataFrame) -> pd.DataFrame:
@@ -147,7 +145,7 @@ def kinds(rows: pd.DataFrame) -> pd.DataFrame:
         of_kind = rows[(rows["metric"] == "diagonal_share") & ~rows["run"].isin(listed["run"])]
         never = select(of_kind, {"domain": (pair["domain"],), "symbol": (pair["symbol"],)})
         parts += [listed, never.assign(metric="other_channel_share", value=0.0, key_to=pair["to"])]
-    return pd.concat([part for part in parts if len(part)] or [rows], ignore_index=True)
+    return joined(*parts)
 
 
 def direct_errors(rows: pd.DataFrame) -> pd.DataFrame:
@@ -160,7 +158,7 @@ def direct_errors(rows: pd.DataFrame) -> pd.DataFrame:
             ratio = float(direct["value"].mean() / sparling["value"].mean())
             newest = direct.tail(1).assign(metric="error_ratio", value=ratio, unit="ratio", seed=-1)
             ratios.append(with_keys(newest, [test]))
-    return pd.concat([rows, *ratios], ignore_index=True) if ratios else rows
+    return joined(rows, *ratios)
 
 
 def _of_test(rows: pd.DataFrame, method: str, test: Mapping[str, Key]) -> pd.DataFrame:

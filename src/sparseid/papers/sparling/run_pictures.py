@@ -303,7 +303,7 @@ def exchanged_motifs(arrays: Mapping[str, np.ndarray]) -> Figure:
             axes.imshow(inked(images)[number], cmap="gray_r", vmin=0, vmax=2.4, interpolation="nearest")
         _exchange_entries(axes, entries[entries[:, 0] == number], images.shape[1:], height, sound, legend)
         _, expected, decoded = tokens[number]
-        axes.title.set_color(RIGHT if same_tokens(decoded, expected) else WRONG)
+        axes.title.set_color(_verdict(decoded, expected))
     figure.supxlabel(
         "dot: entry of the motif map, ring: its previous channel; above: label \N{RIGHTWARDS ARROW} expected label "
         "(red: decoded otherwise)",

@@ -9,7 +9,7 @@ import pandas as pd
 
 from sparseid.measurements import Key
 from sparseid.papers.labels import label
-from sparseid.papers.rows import key, keys_of, per_replicate, select, with_keys
+from sparseid.papers.rows import joined, key, keys_of, per_replicate, select, with_keys
 
 CORRELATIONS = (0.0, 0.2, 0.4, 0.6, 0.8)
 """Values of rho in figure 3."""
@@ -56,7 +56,7 @@ def of_figure3(rows: pd.DataFrame) -> pd.DataFrame:
     shown = named[(beta == PRINTED_BETA) | rows["metric"].isin(["mse", "dci"])]
     mse = named[(beta == PRINTED_BETA) & (rows["metric"] == "mse") & rows["value"].notna()]
     stuck = mse.assign(metric=STUCK, unit="percent", value=100.0 * (mse["value"].astype(float) > STUCK_ABOVE))
-    return pd.concat([part for part in (shown, stuck) if len(part)] or [shown], ignore_index=True)
+    return joined(shown, stuck)
 
 
 def _method_with_beta(keys: dict[str, Any]) -> dict[str, Any]:
@@ -74,6 +74,6 @@ def counted(metric: str, of: str) -> Callable[[pd.DataFrame], pd.DataFrame]:
         if measured.empty:
             return rows
         count = measured.head(1).assign(metric=metric, unit="count", value=float(measured["n"].iloc[0]))
-        return pd.concat([rows, with_keys(count, [{}])], ignore_index=True)
+        return joined(rows, with_keys(count, [{}]))
 
     return add
