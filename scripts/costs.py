@@ -20,10 +20,10 @@ import pytorch_lightning as pl
 import torch
 
 from sparseid.config.choices import scales
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import recipe_hash
 from sparseid.config.schema import RunConfig
 from sparseid.config.sweep import plan
+from sparseid.errors import ConfigError
 from sparseid.launching.estimate import COSTS, Cost, write_costs
 from sparseid.streams import Streams
 from sparseid.training import environment

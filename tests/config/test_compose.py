@@ -7,10 +7,10 @@ import sys
 import pytest
 
 from sparseid.config.compose import compose
-from sparseid.config.errors import ConfigError
 from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS
 from sparseid.data.digit_circle.settings import DigitCircleSettings
+from sparseid.errors import ConfigError
 from sparseid.methods.sparling.settings import SparlingSettings
 
 

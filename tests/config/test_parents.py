@@ -1,10 +1,10 @@
 import pytest
 
 from sparseid.config.compose import compose
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory, run_name, semantic_settings
-from sparseid.config.parents import parent_run, parent_settings
+from sparseid.config.parents import parent_run
 from sparseid.config.sweep import plan
+from sparseid.errors import ConfigError
 
 SMOKE = ("experiment=digitcircle", "scale=smoke")
 RETRAINED = (*SMOKE, "method.training=retrained", "trainer.max_samples=512", "method.retrained.source_samples=4096")
@@ -26,7 +26,7 @@ def test_retrained_needs_the_run_that_is_otherwise_the_same():
 
 def test_samples_are_those_of_this_run_where_nothing_is_said():
     cfg = compose([*SMOKE, "method.training=retrained"])
-    assert parent_settings(cfg)["trainer.max_samples"] == 4096
+    assert cfg.method.parent_run(cfg)["trainer.max_samples"] == 4096
 
 
 def test_where_weights_are_taken_is_part_of_a_runs_identity():

@@ -8,9 +8,9 @@ import pytest
 
 from sparseid.config.choices import choices, description, scales
 from sparseid.config.compose import compose
-from sparseid.config.errors import ConfigError
 from sparseid.config.search_path import CONFIGS, config_file, config_folders
 from sparseid.config.sweep import plan
+from sparseid.errors import ConfigError
 from sparseid.extensions import packages
 from sparseid.launching import launch
 from sparseid.launching.main import main

@@ -9,11 +9,11 @@ import pytest
 
 import sparseid.papers.sparling
 from sparseid.config.compose import compose
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import member_seeds, recipe_hash, run_hash, run_name, seeds_text, semantic_settings
 from sparseid.config.schema import run_config_text
 from sparseid.config.stored import parse_run_config
 from sparseid.config.validate import problems
+from sparseid.errors import ConfigError
 
 TBR = ("experiment=tbr/fig4", "scale=smoke", "hydra.mode=RUN", "data.S=1")
 

@@ -2,9 +2,9 @@ import shutil
 
 import pytest
 
-from sparseid.config.errors import ConfigError
 from sparseid.config.search_path import CONFIGS
 from sparseid.config.sweep import plan
+from sparseid.errors import ConfigError
 
 SMOKE = "scale=smoke"
 FIGURE = "experiment=sparling/fig3"

@@ -6,8 +6,8 @@ import pytest
 
 from sparseid.config import trials
 from sparseid.config.compose import compose
-from sparseid.config.errors import ConfigError
 from sparseid.config.sweep import plan
+from sparseid.errors import ConfigError
 
 SMOKE = ["experiment=digitcircle", "scale=smoke"]
 

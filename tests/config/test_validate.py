@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from sparseid.config.compose import compose
-from sparseid.config.errors import ConfigError
 from sparseid.config.validate import missing_files
+from sparseid.errors import ConfigError
 
 
 def message(*overrides):

@@ -9,11 +9,11 @@ import pytest
 from sparseid.config.choices import PICKED_GROUPS, choices, description, scales
 from sparseid.config.components import component_names, settings_class, settings_classes
 from sparseid.config.compose import compose
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS
 from sparseid.config.sweep import plan
+from sparseid.errors import ConfigError
 from sparseid.papers.presets import planned_lines, recorded_presets
 
 PRESETS = [(experiment, scale) for experiment in choices("experiment") for scale in scales(experiment)]

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from sparseid.config import sweep
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import recipe_hash
 from sparseid.config.search_path import CONFIGS
-from sparseid.errors import InputError
+from sparseid.errors import ConfigError, InputError
 from sparseid.launching import estimate, plan, recorded
 from sparseid.launching.estimate import Cost
 from sparseid.launching.main import main

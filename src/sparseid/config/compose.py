@@ -17,12 +17,11 @@ from omegaconf import DictConfig, OmegaConf
 
 from sparseid.config.choices import PICKED_GROUPS, choices
 from sparseid.config.components import BASES, FOLDERS, settings_classes
-from sparseid.config.diagnose import COMPOSITION_ERRORS, diagnose, parse, text_of, unknown_key
-from sparseid.config.errors import ConfigError
-from sparseid.config.origin import Origins
+from sparseid.config.messages import COMPOSITION_ERRORS, Origins, diagnose, parse, text_of, unknown_key
 from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS
 from sparseid.config.validate import problems
+from sparseid.errors import ConfigError
 from sparseid.extensions import Extension, packages
 
 ROOT = "config"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from sparseid.config.errors import ConfigError
+from sparseid.errors import ConfigError
 from sparseid.extensions import packages
 
 CONFIGS = Path(__file__).resolve().parents[3] / "configs"

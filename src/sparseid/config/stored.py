@@ -10,9 +10,9 @@ from omegaconf import OmegaConf
 
 from sparseid.config.choices import dotted_keys
 from sparseid.config.components import FOLDERS, component_names, settings_class
-from sparseid.config.diagnose import COMPOSITION_ERRORS
-from sparseid.config.errors import ConfigError
+from sparseid.config.messages import COMPOSITION_ERRORS
 from sparseid.config.schema import SCHEMA_VERSION, RunConfig
+from sparseid.errors import ConfigError
 from sparseid.spelling import did_you_mean
 
 ASK_AGAIN = "start the run again (the folder's name contains its name); the older folder stays unchanged"

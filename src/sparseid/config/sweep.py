@@ -13,14 +13,13 @@ from omegaconf import DictConfig
 
 from sparseid.config.choices import SINGLE_GROUPS
 from sparseid.config.compose import load, to_run_config
-from sparseid.config.diagnose import parse, text_of
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory
-from sparseid.config.origin import Origins
-from sparseid.config.parents import parent_run, parent_settings
+from sparseid.config.messages import Origins, parse, text_of
+from sparseid.config.parents import parent_run
 from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS
 from sparseid.config.trials import compose_all
+from sparseid.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ def with_parents(trials: Sequence[Trial]) -> tuple[Trial, ...]:
     ordered: dict[Path, Trial] = {}
     for trial, source in zip(trials, sources, strict=True):
         if source is not None:
-            changes = tuple(f"{key}={value}" for key, value in parent_settings(trial.run).items())
+            changes = tuple(f"{key}={value}" for key, value in trial.run.method.parent_run(trial.run).items())
             folder = run_directory(source)
             added = Trial((*trial.overrides, *changes), source, trial.variants)
             ordered.setdefault(folder, asked.get(folder, added))

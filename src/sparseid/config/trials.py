@@ -13,8 +13,7 @@ from hydra.core.override_parser.types import OverrideType
 from omegaconf import DictConfig, OmegaConf
 
 from sparseid.config.compose import load, to_run_config
-from sparseid.config.diagnose import COMPOSITION_ERRORS
-from sparseid.config.origin import Origins, parse_override
+from sparseid.config.messages import COMPOSITION_ERRORS, Origins, parse_override
 from sparseid.config.schema import RunConfig
 from sparseid.config.validate import problems
 

@@ -16,11 +16,11 @@ from hydra.types import HydraContext
 from omegaconf import DictConfig
 
 from sparseid.config.compose import to_run_config
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import recipe_hash
-from sparseid.config.origin import Origins
+from sparseid.config.messages import Origins
 from sparseid.config.sweep import Plan
 from sparseid.config.validate import missing_files
+from sparseid.errors import ConfigError
 from sparseid.launching.one_run import DONE, FAILED, Outcome, make_run
 from sparseid.training.run_folder import RunFolder
 

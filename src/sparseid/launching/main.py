@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from sparseid.config.errors import ConfigError
 from sparseid.config.search_path import CONFIGS, config_folders, with_config_dir
-from sparseid.errors import InputError
+from sparseid.errors import ConfigError, InputError
 from sparseid.launching.component_help import component_pages
 from sparseid.launching.help import help_page
 

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory, run_name
 from sparseid.config.schema import RunConfig
-from sparseid.errors import InputError
+from sparseid.errors import ConfigError, InputError
 from sparseid.reporting import PAGE
 from sparseid.training.errors import RunBusy, RunError, disk_full
 from sparseid.training.run_folder import RunFolder

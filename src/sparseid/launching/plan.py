@@ -13,11 +13,10 @@ from typing import Any
 
 from sparseid.config import sweep
 from sparseid.config.choices import choices, scales
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS, config_folders
-from sparseid.errors import InputError
+from sparseid.errors import ConfigError, InputError
 from sparseid.launching import recorded
 from sparseid.launching.estimate import NOTHING_LEFT, Estimate, Estimator, costs_of_runs, read_costs
 from sparseid.papers.presets import save_planned_runs

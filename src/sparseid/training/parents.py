@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sparseid.config.identity import run_directory, run_name
-from sparseid.config.parents import parent_run, parent_settings
+from sparseid.config.parents import parent_run
 from sparseid.config.schema import RunConfig
 from sparseid.training.errors import RunError
 from sparseid.training.run_folder import RunFolder
@@ -25,7 +25,7 @@ def require(cfg: RunConfig) -> None:
         return
     folder = RunFolder(run_directory(source))
     if (state := folder.state) != "done":
-        how = " ".join(f"{key}={value}" for key, value in parent_settings(cfg).items())
+        how = " ".join(f"{key}={value}" for key, value in cfg.method.parent_run(cfg).items())
         found = "it does not exist yet" if state == "planned" else f"it is {state}"
         raise RunError(
             f"{run_name(cfg)} starts from the weights of the run {folder.path}: {found}. "
