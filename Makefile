@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test plan reproduce-all report study data record presets costs bench clean
+.PHONY: help setup demo test plan reproduce-all report study data record presets readmes costs bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -55,6 +55,9 @@ record: setup  ## add the results of finished, clean runs at SCALE to outputs/re
 
 presets: setup  ## after a change of presets: write which runs they ask for to outputs/recorded/presets.csv, to be committed
 	@$(BIN)/python scripts/presets.py
+
+readmes: setup  ## write generated parts of READMEs and recipes: tables and figures from recorded results, presets, example files
+	@$(BIN)/python scripts/readmes.py
 
 costs: setup  ## measure what a run costs on this machine, for the hours of make plan (SCALE, EXPERIMENT)
 	@$(BIN)/python scripts/costs.py --scale $(SCALE) $(if $(EXPERIMENT),--experiment $(EXPERIMENT)) $(ARGS)

@@ -20,10 +20,10 @@ import pytorch_lightning as pl
 import torch
 
 from sparseid.config.choices import scales
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import recipe_hash
 from sparseid.config.schema import RunConfig
 from sparseid.config.sweep import plan
+from sparseid.errors import ConfigError
 from sparseid.launching.estimate import COSTS, Cost, write_costs
 from sparseid.streams import Streams
 from sparseid.training import environment
@@ -167,8 +167,8 @@ def main() -> int:
     arguments = parser.parse_intermixed_args()
     try:
         for scale in [arguments.scale] if arguments.scale else scales(arguments.experiment):
-            planned = plan([f"experiment={arguments.experiment}", f"scale={scale}", *arguments.overrides])
-            cost = measure(planned.cells[0].run, max(arguments.warm_up, 1), arguments.steps, arguments.items)
+            trials = plan([f"experiment={arguments.experiment}", f"scale={scale}", *arguments.overrides]).trials
+            cost = measure(trials[0].run, max(arguments.warm_up, 1), arguments.steps, arguments.items)
             write_costs([cost], arguments.costs)
             print(
                 f"{cost.experiment}, {scale} on {cost.machine}: {cost.step_s:.4g} s a step with its fraction of "

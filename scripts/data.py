@@ -23,7 +23,7 @@ def data_sets() -> dict[str, Callable[[], Iterator[str]]]:
 
 
 def main() -> int:
-    """Go through the data sets asked for; 2 if one cannot be used."""
+    """Process the requested data sets; return 2 if one cannot be used."""
     known = data_sets()
     docs = "\n".join(f"  {name}\n{textwrap.indent(inspect.getdoc(known[name]) or '', ' ' * 4)}" for name in known)
     parser = argparse.ArgumentParser(

@@ -11,7 +11,7 @@ from sparseid.papers.presets import artefact_recipes
 from sparseid.papers.recorded import RECORDED, record
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.papers.rows import rows_frame
-from sparseid.reporting.seconds import rows_with_seconds
+from sparseid.reporting.collect import rows_with_seconds
 from sparseid.training.errors import RunError
 from sparseid.training.rows import Row
 from sparseid.training.run_folder import RunFolder

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sparseid.config.identity import cell_keys
+from sparseid.config.identity import row_keys
 from sparseid.config.schema import LoggerSettings
 from sparseid.config.stored import load_run_config
 from sparseid.errors import InputError
@@ -48,9 +48,9 @@ def logged_by(runs: list[Path]) -> Logged:
             with (folder / "metrics.csv").open("rb") as file:
                 names.curves |= {name for _, values in new_points(file) for name in values} - {"samples"}
         if (folder / "result.json").exists():
-            cell = cell_keys(load_run_config(folder))
+            trial = row_keys(load_run_config(folder))
             for row in read_rows(folder / "result.json"):
-                names.finals.setdefault(row.metric, set()).add(summary_name(row, cell))
+                names.finals.setdefault(row.metric, set()).add(summary_name(row, trial))
                 names.units[row.metric] = row.unit
         names.figures |= {FIGURES + path.stem for path in folder.glob("figures/*.png")}
     return names

@@ -7,11 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from sparseid.config.choices import choices
 from sparseid.config.compose import compose
-from sparseid.config.validate import absent
+from sparseid.config.validate import missing_files
 
 PROJECT = Path(__file__).resolve().parents[1]
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
+PAGES = sorted(
+    path
+    for folder, pattern in ((".", "*.md"), ("docs", "*.md"), ("data", "*.md"), ("outputs", "*.md"), ("src", "**/*.md"))
+    for path in (PROJECT / folder).glob(pattern)
+)
 
 
 def test_the_python_example_runs_and_does_what_its_comments_say():
@@ -34,7 +40,7 @@ def test_the_attribution_example_runs_and_returns_the_map_that_it_names():
     assert names["attributions"].shape == (6, 50)
     assert (names["attributions"] > 0).all()
     for method in re.findall(r"`(\w+)`", section.split("Methods:")[1].split("The module")[0]):
-        mapped = names["attribution_map"](names["encoder"], names["inputs"][:20], method)
+        mapped = names["sparseid"].attribution_map(names["encoder"], names["inputs"][:20], method)
         assert mapped.shape == (6, 50)
 
 
@@ -44,7 +50,7 @@ def test_the_file_of_ones_own_data_is_one_that_the_command_takes(tmp_path, monke
     exec(re.search(r"```python\n(.*?)```", section, re.S).group(1), {})
     command = re.search(r"python run.py (.*?) +#", section).group(1).split()
     run = compose(command)
-    assert absent(run) == []
+    assert missing_files(run) == []
     assert (run.scale, run.data.latents, len(run.seeds)) == ("small", 4, 3)
 
 
@@ -58,19 +64,43 @@ def test_the_shown_error_message_is_the_real_one():
         assert line in done.stderr
 
 
-def test_every_link_and_make_target_exists():
-    for target in re.findall(r"\]\(([^)#:]+)\)", README):
-        assert (PROJECT / target).exists(), target
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
+def test_links_lead_somewhere(page):
+    text = page.read_text(encoding="utf-8")
+    for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", text):
+        linked = (page.parent / target).resolve() if target else page
+        assert linked.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", linked.read_text(encoding="utf-8"), re.M)
+            assert anchor in [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings], anchor
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
+def test_commands_exist(page):
+    text = page.read_text(encoding="utf-8")
+    fenced = re.compile(r"^```\w*\n(.*?)^```$", re.M | re.S)
+    code = "\n".join([*fenced.findall(text), *re.findall(r"`([^`\n]+)`", fenced.sub("", text))])
     makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
-    for target in re.findall(r"make ([a-z][a-z-]*)", README):
+    for target in re.findall(r"^make ([a-z][a-z-]*)", code, re.M):
         assert re.search(rf"^{target}:", makefile, re.M), target
+    for script in re.findall(r"^python (\w[\w/]*\.py)", code, re.M):
+        assert (PROJECT / script).is_file(), script
 
 
-def test_every_experiment_of_the_readme_is_a_preset_and_the_other_way_round():
-    presets = {
-        str(path.relative_to(PROJECT / "configs/experiment").with_suffix(""))
-        for path in (PROJECT / "configs/experiment").rglob("*.yaml")
-        if "at" not in path.relative_to(PROJECT / "configs/experiment").parts
-    }
-    listed = set(re.findall(r"^\| `([a-z0-9_/]+)` \|", README, re.M))
-    assert listed == presets
+def test_each_preset_is_listed_on_the_page_of_its_paper_once():
+    pages = (PROJECT / "src" / "sparseid" / "papers").glob("*/README.md")
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    assert sorted(re.findall(r"^\| `([a-z0-9_/]+)` \|", text, re.M)) == sorted(choices("experiment"))
+
+
+def test_the_first_screen_shows_the_two_commands_and_a_picture():
+    screen = README.splitlines()[:30]
+    assert [line.split()[1] for line in screen if line.startswith("make ")] == ["demo", "test"]
+    [picture] = re.findall(r"^!\[.+\]\((.+)\)$", "\n".join(screen), re.M)
+    assert (PROJECT / picture).stat().st_size < 200_000
+
+
+def test_the_map_of_the_code_names_files_that_exist():
+    source = PROJECT / "src" / "sparseid"
+    for name in re.findall(r"`([a-z_/]+\.py)`", (source / "README.md").read_text(encoding="utf-8")):
+        assert (source / name).is_file() or list(source.rglob(name)), name

@@ -48,7 +48,7 @@ class ClipByClip(Dataset[torch.Tensor]):
 
 
 def main() -> None:
-    """Measure batches of 32 clips of 15 s, of the recordings that the project holds."""
+    """Measure batches of 32 clips of 15 s of the project's sample of recordings."""
     cfg = compose(["experiment=audiomnist", "scale=paper", "data.source=fsdd"])
     data = AudioMNISTSequenceData.from_settings(cfg.data, run_numbers(cfg))
     rng, loader = np.random.default_rng(0), DataLoader(ClipByClip(data), BATCH)

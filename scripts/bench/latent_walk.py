@@ -35,7 +35,7 @@ def settings() -> LatentWalkSettings:
 
 
 def step_by_step(config: LatentWalkSettings, seeds: Sequence[int]) -> np.ndarray:
-    """Walk all members one time step after the other; what leaves the box is drawn again until it does not."""
+    """Walk all members one time step after the other; steps that leave the box are redrawn until they do not."""
     rngs = [Streams(seed).numpy("data/steps") for seed in seeds]
     walks = np.zeros((len(seeds), config.samples, config.latents), dtype=np.float32)
     position = np.zeros((len(seeds), config.latents))
@@ -77,7 +77,7 @@ def walks(config: LatentWalkSettings) -> tuple[list[str], dict[str, dict[str, fl
 
 
 def positives(config: LatentWalkSettings) -> tuple[list[str], dict[str, dict[str, float]]]:
-    """Compare the positives of a batch, the table's share included."""
+    """Compare the positives of a batch, including its fraction of the table's cost."""
     data = LatentWalkData(config, [0], BATCH)
     data.positives = ("labels",)
     data.setup()

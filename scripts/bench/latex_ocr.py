@@ -37,7 +37,7 @@ def kept_block() -> None:
 
 
 def main() -> None:
-    """Measure drawing of formulas, and batches of items whose formulas were drawn already or are kept on disk."""
+    """Measure drawing of formulas, and batches of items whose formulas are cached in memory or on disk."""
     drawn: dict[str, Render] = {"builtin": builtin.render}
     if not pdflatex.missing_programs():
         drawn["pdflatex"] = pdflatex.render

@@ -1,8 +1,8 @@
-"""Hydra plugin ``hydra/launcher=local``; the work is done by `sparseid.launching.local`.
+"""Hydra plugin ``hydra/launcher=local``, implemented in `sparseid.launching.local`.
 
-Hydra finds launchers in the namespace package ``hydra_plugins`` only.
-It imports every module there, so heavy imports wait; and it does so in a way that dataclasses with postponed
-annotations do not survive.
+Hydra finds launchers only in the namespace package ``hydra_plugins``.
+It imports every module there, so heavy imports are deferred. Its way of importing breaks dataclasses with postponed
+annotations.
 """
 
 from collections.abc import Sequence
@@ -24,24 +24,24 @@ class LocalSettings:
 
     _target_: str = "hydra_plugins.sparseid_local.LocalLauncher"
     jobs: int = 0
-    """Concurrent runs; 0: one per GPU (per trainer.devices GPUs), without GPUs one per CPU core."""
+    """Number of simultaneous runs; 0: one per GPU (or per trainer.devices GPUs), without GPUs one per CPU core."""
     wait: bool = True
-    """False: make the runs in a background process and return at once."""
+    """False: start the runs in a background process and return immediately."""
 
 
 class LocalLauncher(Launcher):
-    """Launcher that makes each run of a sweep in its own process, several at once, and a single run in this one."""
+    """Launch each run of a sweep in its own process, several at a time; a single run in this process."""
 
     def __init__(self, jobs: int, wait: bool) -> None:
         self.jobs, self.wait = jobs, wait
         self.task: Task | None = None
 
     def setup(self, *, hydra_context: Any, task_function: Any, config: Any) -> None:
-        """Keep the task; everything else has been composed."""
+        """Store the task; its configuration is composed already."""
         self.task = task_function
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> "Sequence[JobReturn]":
-        """Make the runs; return outcomes, also of failed ones."""
+        """Execute the runs; their outcomes are returned, never raised."""
         from sparseid.launching.launch import returns
         from sparseid.launching.local import launch_local
 

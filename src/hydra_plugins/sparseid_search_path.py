@@ -5,7 +5,7 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 
 
 class ExtensionsSearchPath(SearchPathPlugin):
-    """Append the folder of each extension that has one, behind ours."""
+    """Append the ``configs/`` folder of each extension, after ours."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
         """Append the folders; called by Hydra."""

@@ -1,7 +1,7 @@
-"""Hydra plugin ``hydra/launcher=slurm``; the work is done by `sparseid.launching.slurm`.
+"""Hydra plugin ``hydra/launcher=slurm``, implemented in `sparseid.launching.slurm`.
 
-Hydra finds launchers in the namespace package ``hydra_plugins`` only.
-It imports every module there, so heavy imports wait.
+Hydra finds launchers only in the namespace package ``hydra_plugins``.
+It imports every module there, so heavy imports are deferred.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SlurmLauncher(Launcher):
-    """Launcher that makes each run of a sweep, or a single run, as one SLURM job."""
+    """Launch each run as one SLURM job."""
 
     def __init__(self, **settings: Any) -> None:
         self.settings = {
@@ -30,11 +30,11 @@ class SlurmLauncher(Launcher):
         self.task: Task | None = None
 
     def setup(self, *, hydra_context: Any, task_function: Any, config: Any) -> None:
-        """Keep the task; everything else has been composed."""
+        """Store the task; its configuration is composed already."""
         self.task = task_function
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> "Sequence[JobReturn]":
-        """Submit the runs and follow them; return outcomes, also of failed ones."""
+        """Submit the runs and follow them; their outcomes are returned, never raised."""
         from sparseid.launching.launch import returns
         from sparseid.launching.slurm.launch import launch_slurm
 

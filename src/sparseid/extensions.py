@@ -1,4 +1,4 @@
-"""Packages that bring data sets, methods and papers: this one, and those that a user has installed or named.
+"""Packages that provide data sets, methods and papers: this one, and the user's extensions.
 
 An extension is a Python package with the layout of this one. Each of its folders is optional::
 
@@ -9,8 +9,8 @@ An extension is a Python package with the layout of this one. Each of its folder
         configs/                     YAML of the groups data, method and experiment
 
 It is found by an entry point of the group ``sparseid.extensions`` or by the environment variable
-``SPARSEID_EXTENSIONS``, a list of such folders. Every command imports its ``__init__.py`` and its settings: what takes
-long to import (torch) belongs into other modules.
+``SPARSEID_EXTENSIONS``, a list of such folders. Every command imports its ``__init__.py`` and its settings, so slow
+imports (torch) belong in other modules.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from types import ModuleType
 from sparseid.errors import InputError
 
 ENTRY_POINTS = "sparseid.extensions"
-"""Group of entry points: any name, and the package as its value."""
+"""Group of entry points, with any name and the package as value."""
 
 VARIABLE = "SPARSEID_EXTENSIONS"
-"""Environment variable with folders of packages, separated as in PATH."""
+"""Environment variable that lists folders of packages, separated as in PATH."""
 
 
 @dataclass(frozen=True)
 class Extension:
-    """A package that components, papers and configuration files are looked for in.
+    """A package that is searched for components, papers and configuration files.
 
     Attributes
     ----------
@@ -46,9 +46,9 @@ class Extension:
     folder
         Folder of the package.
     configs
-        Folder of its YAML files; it need not exist.
+        Folder of its YAML files, which need not exist.
     source
-        Where it was found, for messages: ``SPARSEID_EXTENSIONS=...`` or its entry point.
+        Source for error messages: ``SPARSEID_EXTENSIONS=...`` or the entry point.
     """
 
     package: str
@@ -57,19 +57,19 @@ class Extension:
     source: str = ""
 
     def parts(self, kind: str, file: str) -> dict[str, str]:
-        """Return the parts of a kind, without importing any.
+        """Return the parts of one kind, without importing them.
 
         Parameters
         ----------
         kind
             ``data``, ``methods`` or ``papers``.
         file
-            File by which the folder of a part is known, for example ``settings.py``.
+            File that identifies the folder of a part, for example ``settings.py``.
 
         Returns
         -------
         dict
-            Name of each part -> its importable package, sorted by name.
+            Importable package of each part by its name, sorted.
         """
         found = sorted(path.parent.name for path in (self.folder / kind).glob(f"*/{file}"))
         return {name: f"{self.package}.{kind}.{name}" for name in found}
@@ -77,12 +77,12 @@ class Extension:
 
 @cache
 def packages() -> tuple[Extension, ...]:
-    """Return this package and every extension, in the order in which they are looked through.
+    """Return this package and every extension, in search order.
 
     Raises
     ------
     InputError
-        If an extension that was installed or named cannot be imported or shares its name with another one.
+        If an extension cannot be imported or shares its name with another one.
     """
     here = Path(__file__).parent
     found = {"sparseid": Extension("sparseid", here, here.parents[1] / "configs")}
@@ -97,12 +97,12 @@ def packages() -> tuple[Extension, ...]:
 
 
 def parts(kind: str, file: str) -> dict[str, str]:
-    """Return the parts of a kind of all packages, without importing any: name -> importable package.
+    """Return the parts of one kind in all packages, without importing them: name -> importable package.
 
     Parameters
     ----------
     kind, file
-        As of :meth:`Extension.parts`.
+        See :meth:`Extension.parts`.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def load(module: str) -> ModuleType:
     Raises
     ------
     InputError
-        If a module of an extension cannot be imported; errors in ours are bugs and are raised as they are.
+        If a module of an extension cannot be imported. Errors in our own modules are bugs and propagate unchanged.
     """
     extension = next((entry for entry in packages() if entry.package == module.partition(".")[0]), None)
     return import_module(module) if extension is None else _import(module, extension.package, extension.source)
@@ -142,7 +142,7 @@ def _named() -> Iterator[Extension]:
     for text in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
         folder = Path(text).resolve()
         if not folder.is_dir():
-            raise InputError(f"{VARIABLE} names {text}, which is not a folder: correct the path or leave it out")
+            raise InputError(f"{VARIABLE} names {text}, which is not a folder: correct or remove the path")
         parent = str(folder.parent)
         if parent not in sys.path:
             sys.path.append(parent)
@@ -153,7 +153,7 @@ def _extension(package: str, source: str) -> Extension:
     module = _import(package, package, source)
     if not hasattr(module, "__path__"):
         raise InputError(
-            f"the extension {package} ({source}) is a module: name a package, a folder with an __init__.py"
+            f"the extension {package} ({source}) is a module: name a package (a folder with an __init__.py)"
         )
     folder = Path(next(iter(module.__path__)))
     return Extension(package, folder, folder / "configs", source)
@@ -169,5 +169,5 @@ def _import(module: str, package: str, source: str) -> ModuleType:
         place = f"{frames[-1].filename}:{frames[-1].lineno}"
         raise InputError(
             f"{module} cannot be imported: {type(error).__name__}: {error}\n  from: {place}\n"
-            f"  correct it, or do without the extension {package} ({source})"
+            f"  correct it, or remove the extension {package} ({source})"
         ) from error

@@ -1,4 +1,4 @@
-"""Metrics and the numbers that a method hands to the run: which checkpoints to test, and the results of the tests."""
+"""Interface between methods and runs: metrics, the checkpoints to test, and the results of the tests."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from pathlib import Path
 from typing import Literal
 
 Key = str | int | float
-"""A value of a row's key: the names and numbers by which a paper's tables and figures address an entry."""
+"""Value of a row's key: names and numbers that address an entry of a paper's tables and figures."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """Name, unit, direction and label of a metric: they stand here only.
+    """Name, unit, direction and label of a metric, defined only here.
 
     Parameters
     ----------
     name
         Name in rows and in the ``targets.yaml`` of papers.
     unit
-        Unit of its values as rows have it, for example ``"percent"``; empty for a pure number.
+        Unit of its values in rows, for example ``"percent"``; empty for a pure number.
     better
-        ``high`` or ``low``, ``none`` if neither is better.
+        ``high`` or ``low``; ``none`` if neither is better.
     label
         Name in tables and figures; empty is `name` with spaces.
     meaning
-        One line; empty if the label says it.
+        Explanation in one line; empty if the label suffices.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Measurement:
     metric
         Name of the metric as in the paper's ``targets.yaml``.
     value
-        The number, in `unit`; None or NaN where it is undefined (an empty prediction has no error rate).
+        The number, in `unit`; None or NaN if undefined (an empty prediction has no error rate).
     unit
         Unit of the paper's targets, for example ``"%"``; empty for a pure number.
     n

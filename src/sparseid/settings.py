@@ -1,6 +1,6 @@
-"""Bases of what every data set and every method says about itself: fields, ranges, rules, files and row keys.
+"""Base classes of the settings of data sets and methods: fields, ranges, rules, files and row keys.
 
-A component has one dataclass in ``settings.py`` of its folder. Nothing here needs torch, Hydra or OmegaConf.
+Each component has one dataclass, in the ``settings.py`` of its folder. This module needs no torch, Hydra or OmegaConf.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 from sparseid.spelling import unlisted
 
 MISSING: Any = "???"
-"""Default of a field that has none: a configuration file has to set it (OmegaConf's mark)."""
+"""Marks a field without a default, which a configuration file has to set (OmegaConf's mark)."""
 
 Keys = dict[str, str | int | float]
 """Key columns of a run's rows."""
 
 
 class SettingsError(NamedTuple):
-    """Something that cannot be run.
+    """An invalid setting, or an invalid combination of settings.
 
     Attributes
     ----------
     keys
-        Dotted keys of the settings at fault: ``("data.margin", "data.jitter")``.
+        Dotted keys of the invalid settings: ``("data.margin", "data.jitter")``.
     text
-        The reason, and what to do.
+        Reason and remedy.
     """
 
     keys: tuple[str, ...]
@@ -38,7 +38,7 @@ class SettingsError(NamedTuple):
 
 
 class Run(Protocol):
-    """The parts of a run's configuration that rules of a component may look at."""
+    """Parts of a run's configuration that the rules of a component may read."""
 
     method: Any
     data: Any
@@ -49,20 +49,20 @@ class Run(Protocol):
 
 @dataclass(frozen=True)
 class RunNumbers:
-    """Numbers of a run that data modules and methods are built with.
+    """Numbers of a run that data modules and methods are constructed with.
 
     Attributes
     ----------
     seed
         Seed of the run.
     seeds
-        Seeds of the members of its stack; of a run without a stack the one seed.
+        Seeds of the members of its stack; a single seed without a stack.
     batch_size
         Training samples of a member per step, summed over processes.
     steps
         Optimiser steps.
     check_every, check_items
-        Training samples between two validations, and validation items of each, for methods that ask for them.
+        Training samples between two validations, and items of each validation; 0 leaves them to the data module.
     """
 
     seed: int
@@ -94,19 +94,19 @@ def setting(
     text
         Documentation, with units and sources.
     default
-        The default. Each instance gets its own copy of a list, and its own instance of a class.
+        Default value. Each instance gets its own copy of a list, or its own instance of a class.
     at_least, above, at_most, below
-        Bounds; NaN and infinite values are outside any.
+        Bounds; NaN and infinite values violate any bound.
     choices
         Allowed values.
     because
-        Reason for the range, for the message.
+        Reason for the range, shown in the error message.
     file
-        The field may name a file: a run's identity counts the file's content, not its path.
+        The field may name a file; the hash of a run then depends on the file's content, not on its path.
     spatial
-        The size of inputs with motifs depends on the field.
+        The size of the inputs depends on the field (data sets with motifs).
     semantic
-        A field of the trainer that changes the numbers of a run and so belongs to its identity.
+        The field of the trainer affects the results of a run and is therefore part of its hash.
     """
     bounds = {"at_least": at_least, "above": above, "at_most": at_most, "below": below}
     flags = {"file": file, "spatial": spatial, "semantic": semantic}
@@ -124,16 +124,16 @@ def setting(
 
 
 def field_errors(settings: Any, prefix: str = "", nested: bool = True) -> Iterator[SettingsError]:
-    """Yield the fields of a dataclass whose value is not among the choices or outside the range.
+    """Yield an error for each field whose value is not among its choices or is out of range.
 
     Parameters
     ----------
     settings
-        An instance.
+        Instance of a dataclass.
     prefix
-        Of its keys, for example ``data.``.
+        Prefix of the keys, for example ``data.``.
     nested
-        Check the dataclasses among its fields, too.
+        Also check fields that are dataclasses.
     """
     for field in dataclasses.fields(settings):
         value, key = getattr(settings, field.name), prefix + field.name
@@ -145,7 +145,7 @@ def field_errors(settings: Any, prefix: str = "", nested: bool = True) -> Iterat
 
 
 def settings_errors(settings: Settings, prefix: str, run: Run | None) -> list[SettingsError]:
-    """Return the field errors of a component's settings; where there are none, those of its rules."""
+    """Return the field errors of a component's settings; without any, the errors of its rules."""
     return list(field_errors(settings, prefix)) or list(settings.errors(run))  # type: ignore[arg-type]
 
 
@@ -192,77 +192,77 @@ class Settings:
     """Settings of a component."""
 
     def errors(self, run: Run) -> Iterator[SettingsError]:
-        """Yield combinations of settings that cannot work; asked only where every field is in its range."""
+        """Yield invalid combinations of settings; called only if every field is valid by itself."""
         yield from ()
 
 
 @dataclass
 class TrainerSettings(Settings):
-    """How one run is trained: everything that is neither method nor data."""
+    """Settings of the training of a run that belong to neither method nor data."""
 
     max_samples: int = setting(
-        "Training samples after which training ends even if the method has not finished.", at_least=1, semantic=True
+        "Maximum number of training samples; a method may finish earlier.", at_least=1, semantic=True
     )
     batch_size: int = setting("Samples per optimiser step, summed over devices.", at_least=1, semantic=True)
-    precision: str = setting(
-        "Lightning's precision flag of the whole module.", default="32", choices=("32", "bf16-mixed"), semantic=True
-    )
+    precision: str = setting("Lightning's precision flag.", default="32", choices=("32", "bf16-mixed"), semantic=True)
     accelerator: str = setting("Device type.", default="auto", choices=("auto", "cpu", "gpu"))
-    devices: int = setting("Processes, one per device.", default=1, at_least=1)
-    strategy: str = setting("Lightning's strategy.", default="auto", choices=("auto", "ddp"))
-    threads: int = setting("CPU threads of one process; 0 leaves torch's choice.", default=0, at_least=0)
-    deterministic: bool = setting("Ask torch for deterministic kernels where it has them.", default=True)
+    devices: int = setting("Number of processes, one per device.", default=1, at_least=1)
+    strategy: str = setting("Lightning's distributed strategy.", default="auto", choices=("auto", "ddp"))
+    threads: int = setting("CPU threads per process; 0 leaves the choice to torch.", default=0, at_least=0)
+    deterministic: bool = setting("Use deterministic kernels where torch has them.", default=True)
     save_every_s: float = setting(
-        "Seconds between checkpoints between two validations; what an interruption can cost.", default=60.0, at_least=0
+        "Seconds between two checkpoints within a validation period: the most that an interruption can lose.",
+        default=60.0,
+        at_least=0,
     )
     stop_before_s: float = setting(
-        "Seconds before the end of a SLURM job at which a run saves and stops (at most half of the time it has).",
+        "Seconds before the end of a SLURM job at which a run saves and stops (at most half of the remaining time).",
         default=60.0,
         at_least=0,
     )
 
     def errors(self, run: Run) -> Iterator[SettingsError]:
-        """Yield batches that the samples or the devices cannot make."""
+        """Yield errors for batches larger than the training set or not divisible among the devices."""
         if self.max_samples < self.batch_size:
             text = "not even one batch would be trained: raise trainer.max_samples or lower trainer.batch_size"
             yield SettingsError(("trainer.max_samples", "trainer.batch_size"), text)
         if self.batch_size % self.devices:
-            text = "the batch cannot be split evenly: make trainer.batch_size a multiple of trainer.devices"
+            text = "the batch cannot be divided equally: set trainer.batch_size to a multiple of trainer.devices"
             yield SettingsError(("trainer.batch_size", "trainer.devices"), text)
 
 
 @dataclass
 class DataSettings(Settings):
-    """Settings of a data set; every subclass has a field ``name`` with the name of its folder."""
+    """Settings of a data set; each subclass has a field ``name`` equal to the name of its folder."""
 
     name: str = MISSING
 
     loads: ClassVar[str]
-    """Its LightningDataModule, ``package.module:Class``; built by ``Class.from_settings(settings, numbers)``."""
+    """LightningDataModule, as ``package.module:Class``; constructed by ``Class.from_settings(settings, numbers)``."""
     interface: ClassVar[str]
-    """Its batches: motifs, environments, contrastive, feature_matrix or mixture; see `MethodSettings.interfaces`."""
+    """Type of batch: motifs, environments, contrastive, feature_matrix or mixture; see `MethodSettings.interfaces`."""
     obtained_by: ClassVar[str] = ""
-    """Function that downloads or checks the user's files, ``package.module:function``, called by ``make data``.
+    """Function that downloads or checks user-provided files, as ``package.module:function``; ``make data`` calls it.
 
-    It yields lines to print; its name is the data set's name there, its docstring the help.
+    It yields lines to print. Its name is the data set's name on that command line, its docstring the help text.
     """
 
     def missing_files(self) -> Iterator[SettingsError]:
-        """Yield files (or programs) that the user has to provide and that are not there or cannot be used."""
+        """Yield an error for each file (or program) that the user has to provide and that is missing or unusable."""
         yield from ()
 
     def user_files(self) -> dict[str, Path]:
-        """Return the user-provided files that can be read, by the setting that names them; they count by content."""
+        """Return the readable user-provided files, by the setting that names them; the run hash covers them."""
         return {}
 
     def row_keys(self) -> Keys:
-        """Return the key columns of rows; the first one stands before those of the method."""
+        """Return the key columns of rows; the first one precedes those of the method."""
         return {"domain": self.name.replace("_", "")}
 
 
 @dataclass
 class MotifSettings(DataSettings):
-    """Settings of a data set of inputs with motifs."""
+    """Settings of a data set whose inputs contain motifs."""
 
     interface: ClassVar[str] = "motifs"
 
@@ -274,39 +274,39 @@ class MotifSettings(DataSettings):
 
 @dataclass
 class FeatureMatrixSettings(DataSettings):
-    """Settings of a data set that is a matrix of samples by features."""
+    """Settings of a data set that is a matrix (samples, features)."""
 
     interface: ClassVar[str] = "feature_matrix"
     likelihood: ClassVar[str] = "gaussian"
-    """Of a feature: gaussian, or multinomial for counts."""
+    """Likelihood of the features: gaussian, or multinomial for counts."""
     negative: ClassVar[bool] = False
-    """Whether features can be negative."""
+    """True if features can be negative."""
 
 
 @dataclass
 class MethodSettings(Settings):
-    """Settings of a method; every subclass has a field ``name`` with the name of its folder."""
+    """Settings of a method; each subclass has a field ``name`` equal to the name of its folder."""
 
     name: str = MISSING
 
     loads: ClassVar[str]
-    """Its LightningModule, ``package.module:Class``; built by ``Class.from_settings(settings, data, numbers)``."""
+    """LightningModule, as ``package.module:Class``; constructed by ``Class.from_settings(settings, data, numbers)``."""
     interfaces: ClassVar[tuple[str, ...]]
-    """Interfaces of the data sets that it can be trained on."""
+    """Interfaces of the data sets that the method can be trained on."""
     stacked: ClassVar[bool] = True
-    """Whether several seeds are trained as one stack."""
+    """True if several seeds are trained as one stack."""
 
     def validation(self) -> tuple[int, int]:
         """Return training samples between two validations and validation items; 0, 0 leaves both to the data."""
         return 0, 0
 
     def parent_run(self, run: Run) -> dict[str, Any]:
-        """Return the settings, by dotted key, in which the run whose weights this one starts from differs from it.
+        """Return the settings, by dotted key, in which the parent run (the source of its weights) differs.
 
-        Empty for a run that starts from scratch.
+        Empty for a run that is trained from scratch.
         """
         return {}
 
     def row_keys(self, data: DataSettings) -> Keys:
-        """Return the key columns that tell runs of this method on `data` apart."""
+        """Return the key columns that distinguish runs of this method on `data`."""
         return {"method": self.name}

@@ -7,10 +7,10 @@ import sys
 import pytest
 
 from sparseid.config.compose import compose
-from sparseid.config.errors import ConfigError
 from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS
 from sparseid.data.digit_circle.settings import DigitCircleSettings
+from sparseid.errors import ConfigError
 from sparseid.methods.sparling.settings import SparlingSettings
 
 
@@ -43,7 +43,7 @@ def test_composing_imports_nothing_heavy():
     code = (
         "import sys; from sparseid.config.sweep import plan; from sparseid.config.identity import run_directory;"
         "import sparseid.launching.main, sparseid.launching.launch, sparseid.config.stored;"
-        f"run_directory(plan(['seed=0,1']).cells[0].run); print([name for name in {heavy} if name in sys.modules])"
+        f"run_directory(plan(['seed=0,1']).trials[0].run); print([name for name in {heavy} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -100,7 +100,7 @@ def test_unknown_key_in_a_file(configs, file, line, key, meant):
         ("force=maybe", "force must be true or false"),
         ("method.encoder=3", "method.encoder must be a group of settings"),
         ("method.optimizer.betas=[a,b]", "method.optimizer.betas[0]"),
-        ("trainer=[a,b]", "trainer=[a,b] picks no trainer"),
+        ("trainer=[a,b]", "trainer=[a,b] selects no trainer"),
     ],
 )
 def test_wrong_type_on_the_command_line(override, wanted):
@@ -171,15 +171,15 @@ def test_missing_value_names_the_key(configs):
 
 @pytest.mark.parametrize("override", ["method=null", "data=null", "experiment=null"])
 def test_no_choice(override):
-    assert f"{override} picks no {override.split('=')[0]}" in message([override])
+    assert f"{override} selects no {override.split('=')[0]}" in message([override])
 
 
 @pytest.mark.parametrize(
     ("override", "wanted"),
     [
-        ("~seed", "removes a setting every run needs"),
-        ("+seed=3", "seed exists already"),
-        ("+experiment=digitcircle", "experiment is picked already"),
+        ("~seed", "removes a setting that every run needs"),
+        ("+seed=3", "seed already exists"),
+        ("+experiment=digitcircle", "experiment is already selected"),
         ("seed=[", "cannot read the override 'seed=['"),
         ("digitcircle", "did you mean: experiment=digitcircle"),
         ("method.encoder.width=${no.such.key}", "no.such.key"),

@@ -1,4 +1,4 @@
-from sparseid.config.errors import ConfigError
+from sparseid.errors import ConfigError
 
 
 def test_message_names_problem_source_and_hint_in_this_order():

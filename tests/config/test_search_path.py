@@ -8,9 +8,9 @@ import pytest
 
 from sparseid.config.choices import choices, description, scales
 from sparseid.config.compose import compose
-from sparseid.config.errors import ConfigError
 from sparseid.config.search_path import CONFIGS, config_file, config_folders
 from sparseid.config.sweep import plan
+from sparseid.errors import ConfigError
 from sparseid.extensions import packages
 from sparseid.launching import launch
 from sparseid.launching.main import main
@@ -71,7 +71,7 @@ def test_an_extension_is_listed_and_composed(extension):
     assert description("experiment", "toys/quick") == "DigitCircle, but quick"
     run = compose(QUICK)
     assert (run.experiment, run.paper, run.method.encoder.width) == ("toys/quick", "toys", 5)
-    assert [cell.run.seed for cell in plan([*QUICK, "seed=1,2"]).cells] == [1, 2]
+    assert [trial.run.seed for trial in plan([*QUICK, "seed=1,2"]).trials] == [1, 2]
 
 
 def test_the_first_folder_that_has_a_file_counts(extension):
@@ -105,7 +105,7 @@ def test_a_setting_names_the_file_of_an_extension(extension):
 def test_hydra_searchpath(presets, package, element):
     search = f"hydra.searchpath=[{element.format(presets=presets)}]"
     assert compose([*QUICK, search]).method.encoder.width == 5
-    assert len(plan([*QUICK, search, "seed=1,2"]).cells) == 2
+    assert len(plan([*QUICK, search, "seed=1,2"]).trials) == 2
     assert "did you mean: toys/quick" in message("experiment=toys/quik", search)
     assert "toys/quick" not in choices("experiment")
 

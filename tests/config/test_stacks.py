@@ -9,11 +9,11 @@ import pytest
 
 import sparseid.papers.sparling
 from sparseid.config.compose import compose
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import member_seeds, recipe_hash, run_hash, run_name, seeds_text, semantic_settings
 from sparseid.config.schema import run_config_text
 from sparseid.config.stored import parse_run_config
 from sparseid.config.validate import problems
+from sparseid.errors import ConfigError
 
 TBR = ("experiment=tbr/fig4", "scale=smoke", "hydra.mode=RUN", "data.S=1")
 
@@ -75,7 +75,7 @@ def test_a_stack_is_frozen_and_read_back(stack):
 @pytest.mark.parametrize(
     ("overrides", "text"),
     [
-        (("seeds=[1,1]",), "seeds names a seed twice"),
+        (("seeds=[1,1]",), "seeds contains a seed twice"),
         (("seeds=[-1,0]",), "seeds must be at least 0"),
         (("seed=3",), r"write seeds=[3]"),
         (("seeds=[a]",), "seeds"),
@@ -137,10 +137,10 @@ def test_the_baseline_has_no_second_stage():
 @pytest.mark.parametrize(
     ("overrides", "hint"),
     [
-        (["method.estimator=warm_start"], "needs method.warm_up_samples above 0"),
-        (["method.warm_up_samples=80"], "the other estimators have none"),
-        (["method.estimator=warm_start", "method.warm_up_samples=39"], "between the first batch and the last"),
-        (["method.estimator=warm_start", "method.warm_up_samples=1680"], "between the first batch and the last"),
+        (["method.estimator=warm_start"], "method.warm_up_samples must be above 0"),
+        (["method.warm_up_samples=80"], "and 0 for the other estimators"),
+        (["method.estimator=warm_start", "method.warm_up_samples=39"], "between the first and the last batch"),
+        (["method.estimator=warm_start", "method.warm_up_samples=1680"], "between the first and the last batch"),
         (
             ["method.estimator=warm_start", "method.warm_up_samples=80", "method.latent_norm=batchnorm"],
             "would undo the rotation",
@@ -153,5 +153,5 @@ def test_a_warm_start_ends_within_the_training_and_has_latents_that_can_be_rotat
 
 
 def test_a_single_sample_has_no_scale():
-    assert "two samples or more" in message("trainer.batch_size=1")
+    assert "at least two samples" in message("trainer.batch_size=1")
     compose([*TBR, "trainer.batch_size=1", "method.latent_norm=none"])

@@ -4,9 +4,9 @@ import pytest
 import yaml
 
 from sparseid.config.compose import compose
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_hash
 from sparseid.config.stored import load_run_config
+from sparseid.errors import ConfigError
 
 
 @pytest.fixture

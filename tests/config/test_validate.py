@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from sparseid.config.compose import compose
-from sparseid.config.errors import ConfigError
-from sparseid.config.validate import absent
+from sparseid.config.validate import missing_files
+from sparseid.errors import ConfigError
 
 
 def message(*overrides):
@@ -136,27 +136,27 @@ def test_fewer_samples_than_one_batch():
 @pytest.mark.parametrize("more", [("two_stage",), ("warm_start", "method.warm_up_samples=5000")])
 def test_the_rotation_is_refused_on_a_tree_of_cell_types(more):
     text = message("experiment=tbr/fig5a", "hydra.mode=RUN", f"method.estimator={more[0]}", *more[1:])
-    assert "a tree of cell types has too few of them: write method.estimator=joint" in text
+    assert "a tree of cell types has too few: set method.estimator=joint" in text
     assert f"(command line: method.estimator={more[0]})" in text
 
 
 def test_settings_of_single_cells_are_checked_but_not_whether_the_atlas_is_there(monkeypatch, tmp_path):
     monkeypatch.setenv("SPARSEID_DATA", str(tmp_path))
     monkeypatch.delenv("GTEX_H5AD", raising=False)
-    cells = ("experiment=tbr/fig5a", "hydra.mode=RUN")
-    assert "data.S must lie between" in message(*cells, "data.S=6")
-    assert "data.source must be" in message(*cells, "data.source=web")
-    assert absent(compose([*cells, "scale=small"])) == []
-    [problem] = absent(compose([*cells, "scale=paper"]))
-    assert "the atlas is not there" in problem.text
-    assert absent(compose([])) == []
+    trials = ("experiment=tbr/fig5a", "hydra.mode=RUN")
+    assert "data.S must be between 0 and" in message(*trials, "data.S=6")
+    assert "data.source must be" in message(*trials, "data.source=web")
+    assert missing_files(compose([*trials, "scale=small"])) == []
+    [problem] = missing_files(compose([*trials, "scale=paper"]))
+    assert "the atlas does not exist" in problem.text
+    assert missing_files(compose([])) == []
 
 
 def test_a_file_of_ones_own_is_asked_for_when_it_runs():
     for scale in ("smoke", "small", "paper"):
-        [problem] = absent(compose(["experiment=regcl/arrays", f"scale={scale}"]))
+        [problem] = missing_files(compose(["experiment=regcl/arrays", f"scale={scale}"]))
         assert problem.keys == ("data.path",)
-        assert "an npz file" in problem.text
+        assert "your npz file" in problem.text
 
 
 def test_a_file_that_cannot_be_used_is_refused_with_its_override(tmp_path):
@@ -181,5 +181,5 @@ def test_contrastive_training_needs_two_samples_a_batch():
         "trainer.batch_size=1",
         "method.penalty_weight=0",
     ]
-    assert "make trainer.batch_size at least 2" in message(*one, "method.training=hybrid")
+    assert "set trainer.batch_size to at least 2" in message(*one, "method.training=hybrid")
     compose([*one, "method.training=supervised"])

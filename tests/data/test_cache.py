@@ -1,4 +1,4 @@
-"""Cached files: created once, by one of several processes, and whole or not there."""
+"""Cached files: created once and atomically, by one of several processes."""
 
 import hashlib
 import io

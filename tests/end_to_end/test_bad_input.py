@@ -50,7 +50,7 @@ def equal_digits(tmp_path):
     [
         (["data.glyphs={equal}"], ["0 and 1 have the same bitmap", "Redraw one", "(command line: data.glyphs="]),
         (["data.glyphs={missing}"], ["not a readable glyph file", "Use one of tall, compact or a path"]),
-        (["data.classes=11"], ["data.classes must lie between 1 and 10", "(command line: data.classes=11)"]),
+        (["data.classes=11"], ["data.classes must be between 1 and 10", "(command line: data.classes=11)"]),
         (["method.schedule.min_density=1e-5"], ["12800 positions", "min_density to 7.81e-05 or more"]),
         (["trainer.max_samples=31"], ["not even one batch", "raise trainer.max_samples or lower trainer.batch_size"]),
         (["trainer.accelerator=gpu"], ["this machine cannot train with trainer.accelerator=gpu", "trainer=cpu"]),
@@ -185,7 +185,7 @@ def test_no_whole_checkpoint(damaged, left, capfd):
     assert code == 1
     assert "No checkpoint can be read; nothing was changed" in said
     assert all(f"{checkpoints / name}: " in said for name in damaged)
-    assert f"To begin again delete {checkpoints}, or give force=true" in said
+    assert f"To start again, delete {checkpoints} or set force=true" in said
     assert contents(checkpoints) == before
 
 
@@ -194,7 +194,7 @@ def test_truncated_checkpoint_with_a_whole_one_before_it(left, undisturbed):
     truncate(left.folder / "checkpoints" / "last.ckpt")
     code, said = left.run()
     assert code == 0, said
-    assert "damaged checkpoint, going on from previous.ckpt" in said
+    assert "damaged checkpoint, resuming from previous.ckpt" in said
     assert "Warning" not in said
     assert left.numbers() == undisturbed.numbers()
 

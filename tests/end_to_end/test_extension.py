@@ -102,8 +102,8 @@ def test_it_is_planned(shell):
 
 def test_a_killed_run_resumes_to_the_same_numbers(shell, swept, tmp_path):
     other = dataclasses.replace(shell, outputs=tmp_path)
-    one = [*SMALL, "hydra.mode=RUN", "seed=1", "method.penalty=0.3", "trainer.save_every_s=0"]
-    process = other.popen("run.py", f"outputs={tmp_path}", *one)
+    one = [*SMALL, "hydra.mode=RUN", "seed=1", "method.penalty=0.3"]
+    process = other.popen("run.py", f"outputs={tmp_path}", *one, "trainer.save_every_s=0")
     while process.poll() is None and not any(tmp_path.glob("small/toy/*/checkpoints/last.ckpt")):
         time.sleep(0.005)
     process.kill()
@@ -145,6 +145,18 @@ def test_an_installed_package_runs_what_was_planned(shell, swept, tmp_path):
     code, said = installed("-m", "sparseid.launching.job", str(frozen))
     assert code == 0, said
     assert numbers(installed.folder("small", 1)) == numbers(shell.folder("small", 1))
+
+
+def test_a_broken_paper_is_named_before_any_run_begins(tmp_path):
+    paper = tmp_path / "with_a_broken_paper" / "papers" / "broken" / "__init__.py"
+    paper.parent.mkdir(parents=True)
+    paper.write_text("import no_such_module")
+    shell = Shell(tmp_path / "outputs", {"SPARSEID_EXTENSIONS": str(tmp_path / "with_a_broken_paper")})
+    code, said = shell.run("scale=smoke")
+    assert code == 2
+    assert "error: with_a_broken_paper.papers.broken cannot be imported: ModuleNotFoundError" in said
+    assert "do without the extension with_a_broken_paper (SPARSEID_EXTENSIONS=" in said
+    assert not any(shell.outputs.rglob("status.json"))
 
 
 def test_without_the_package_its_run_is_refused_by_name(shell, swept):

@@ -63,5 +63,5 @@ def test_a_frozen_cell_is_stopped_and_goes_on(smoke, undisturbed, tmp_path):
     status = json.loads((smoke.folder / "status.json").read_text())
     assert (status["state"], status["pid"]) == ("preempted", process.pid)
     done = subprocess.run(job, capture_output=True, text=True, check=True)
-    assert "going on from" in done.stdout
+    assert "resuming from" in done.stdout
     same_as(smoke, undisturbed)

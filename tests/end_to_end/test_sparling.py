@@ -20,7 +20,7 @@ def outputs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("outputs")
     presets = dict.fromkeys(preset for name in SPARLING for preset in presets_of(name))
     asked = [plan([f"experiment={preset}", "scale=smoke", f"outputs={folder}", "trainer=cpu"]) for preset in presets]
-    runs = {run_name(cell.run): cell.run for planned in asked for cell in planned.cells}
+    runs = {run_name(cell.run): cell.run for planned in asked for cell in planned.trials}
     for run in runs.values():
         assert make_run(run, page=False).code == DONE, run_name(run)
     return folder

@@ -40,7 +40,7 @@ def test_without_the_atlas_the_papers_scale_is_refused_before_anything_runs(smok
     environment["SPARSEID_DATA"] = str(tmp_path / "data")
     code, said = smoke.run("experiment=tbr/fig5a", "scale=paper", env=environment)
     assert code == 2
-    assert "the atlas is not there" in said
+    assert "the atlas does not exist" in said
     assert "gtexportal.org" in said
     assert "Traceback" not in said
     assert not list(smoke.outputs.glob("paper/tbr/*"))

@@ -22,7 +22,7 @@ def test_every_component_has_a_page(group):
 def test_a_page_shows_documentation_value_and_range(capsys):
     assert main(["--help", "data=zeisel"]) == 0
     page = capsys.readouterr().out
-    assert "  data.genes=558\n      Genes kept in the end: those that vary most after normalisation.\n" in page
+    assert "  data.genes=558\n      Final number of genes: those that vary most after normalisation.\n" in page
     assert "[a whole number, at least 2]" in page
     assert "[sample, original]" in page
     assert main(["--help", "method=sparling"]) == 0

@@ -1,4 +1,4 @@
-"""Cells in processes of their own, with short programs in the place of runs."""
+"""Trials in processes of their own, with short programs in the place of runs."""
 
 import os
 import signal
@@ -20,13 +20,13 @@ from sparseid.training.run_folder import RunFolder
 
 @pytest.fixture
 def runs(tmp_path):
-    cells = plan(["experiment=digitcircle", "scale=smoke", "seed=range(4)", f"outputs={tmp_path}"]).cells
-    return [cell.run for cell in cells]
+    trials = plan(["experiment=digitcircle", "scale=smoke", "seed=range(4)", f"outputs={tmp_path}"]).trials
+    return [trial.run for trial in trials]
 
 
 @pytest.fixture
 def make(runs, monkeypatch):
-    """Make the runs with a Python program each, given as text per seed, and return the outcomes."""
+    """Make the trials with a Python program each, given as text per seed, and return the outcomes."""
     monkeypatch.setattr(local, "RETRY_S", 0.05)
 
     def pool(*programs, places=2):
@@ -39,7 +39,7 @@ def make(runs, monkeypatch):
     return pool
 
 
-def test_a_failed_cell_stops_no_other(make, runs):
+def test_a_failed_trial_stops_no_other(make, runs):
     outcomes = make(
         "", "print('error: it broke'); raise SystemExit(1)", "raise SystemExit(2)", "print('error: a: b'); exit(1)"
     )
@@ -60,7 +60,7 @@ def test_a_process_that_was_killed_is_failed(make, runs):
     assert (status["state"], status["message"]) == ("failed", "ended by SIGKILL (out of memory?)")
 
 
-def test_a_cell_that_another_process_makes_is_asked_for_again(make, tmp_path):
+def test_a_trial_that_another_process_makes_is_asked_for_again(make, tmp_path):
     mark = tmp_path / "mark"
     busy = f"import pathlib; m = pathlib.Path({str(mark)!r}); old = m.exists(); m.touch(); exit(0 if old else {BUSY})"
     assert [outcome.code for outcome in make(busy, "")] == [DONE, DONE]
@@ -76,10 +76,10 @@ def test_every_process_has_a_place_of_its_own(make, tmp_path):
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_a_cell_begins_after_the_one_that_it_starts_from(tmp_path, fails):
+def test_a_trial_begins_after_the_one_that_it_starts_from(tmp_path, fails):
     """Retrained, whichever stands first; it is not begun if that fails."""
-    cells = plan(["scale=smoke", "method.training=retrained", "seed=0,1", f"outputs={tmp_path}"]).cells
-    runs = [cell.run for cell in cells]
+    trials = plan(["scale=smoke", "method.training=retrained", "seed=0,1", f"outputs={tmp_path}"]).trials
+    runs = [trial.run for trial in trials]
     files = [local.serialize(run) for run in reversed(runs)]
     mark = tmp_path / "mark"
     program = (
@@ -103,7 +103,7 @@ def test_the_configuration_is_frozen(runs, tmp_path):
     assert local.serialize(runs[2]).parent == tmp_path / "jobs"
 
 
-def test_done_and_diverged_runs_are_skipped(runs, capsys):
+def test_done_and_diverged_trials_are_left_out(runs, capsys):
     for run, state in zip(runs, ("done", "diverged", "failed", "done"), strict=True):
         folder = RunFolder(run_directory(run))
         folder.open(run)
@@ -130,9 +130,9 @@ def test_ctrl_c_lets_the_runs_save(tmp_path):
     script = tmp_path / "sweep.py"
     script.write_text(
         "import sys\nfrom sparseid.config.sweep import plan\nfrom sparseid.launching import local\n"
-        f"cells = plan(['scale=smoke', 'seed=range(4)', 'outputs={tmp_path}']).cells\n"
+        f"trials = plan(['scale=smoke', 'seed=range(4)', 'outputs={tmp_path}']).trials\n"
         f"command = lambda file: [sys.executable, '-c', {program!r}, str(file)]\n"
-        "try:\n    local.Pool([local.serialize(cell.run) for cell in cells], [{}, {}], command).run()\n"
+        "try:\n    local.Pool([local.serialize(trial.run) for trial in trials], [{}, {}], command).run()\n"
         "except KeyboardInterrupt:\n    sys.exit(130)\n"
     )
     begin = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
@@ -150,8 +150,8 @@ def test_ctrl_c_lets_the_runs_save(tmp_path):
 
 
 def test_a_second_signal_kills_and_says_so(tmp_path):
-    [cell] = plan(["scale=smoke", f"outputs={tmp_path}"]).cells
-    folder = RunFolder(run_directory(cell.run))
+    [trial] = plan(["scale=smoke", f"outputs={tmp_path}"]).trials
+    folder = RunFolder(run_directory(trial.run))
     program = (
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         f"from sparseid.training.run_folder import RunFolder; f = RunFolder({str(folder.path)!r})\n"
@@ -160,8 +160,8 @@ def test_a_second_signal_kills_and_says_so(tmp_path):
     script = tmp_path / "sweep.py"
     script.write_text(
         "import sys\nfrom sparseid.config.sweep import plan\nfrom sparseid.launching import local\n"
-        f"[cell] = plan(['scale=smoke', 'outputs={tmp_path}']).cells\n"
-        f"local.Pool([local.serialize(cell.run)], [{{}}], lambda file: [sys.executable, '-c', {program!r}]).run()\n"
+        f"[trial] = plan(['scale=smoke', 'outputs={tmp_path}']).trials\n"
+        f"local.Pool([local.serialize(trial.run)], [{{}}], lambda file: [sys.executable, '-c', {program!r}]).run()\n"
     )
     with subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE, text=True) as process:
         until(lambda: folder.state == "running")
@@ -182,7 +182,7 @@ def until(reached, seconds=30.0):
         time.sleep(0.02)
 
 
-# The process of one cell
+# The process of one trial
 
 
 @pytest.mark.parametrize(
@@ -190,12 +190,12 @@ def until(reached, seconds=30.0):
     [
         (None, "No such file"),
         ("schema: 0", "schema version 0"),
-        ("- nonsense", "no mapping"),
+        ("- nonsense", "not a mapping"),
         ("\xff: [", "cannot be read"),
     ],
 )
 def test_a_file_that_is_no_configuration_is_refused(tmp_path, capsys, text, words):
-    file = tmp_path / "cell.yaml"
+    file = tmp_path / "trial.yaml"
     if text is not None:
         file.write_text(text)
     assert main([str(file)]) == REFUSED
@@ -219,7 +219,7 @@ def test_a_job_ends_with_whoever_started_it(runs):
 
 
 def test_in_the_background(runs, monkeypatch, capsys):
-    """Returns at once; the runs continue in another process."""
+    """Returns at once; the trials are made by a process that goes on."""
     for run in runs[:2]:  # begun by other code: they fail at once
         folder = RunFolder(run_directory(run))
         folder.open(run)

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from sparseid.config import sweep
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import recipe_hash
 from sparseid.config.search_path import CONFIGS
-from sparseid.errors import InputError
+from sparseid.errors import ConfigError, InputError
 from sparseid.launching import estimate, plan, recorded
 from sparseid.launching.estimate import Cost
 from sparseid.launching.main import main
@@ -72,7 +71,7 @@ def test_a_stack_counts_as_recorded_only_with_the_rows_of_all_its_seeds(tmp_path
         rows = {("smoke", recipe_hash(run), seed, False): KEPT for seed in seeds}
         monkeypatch.setattr(recorded, "results", lambda: rows)
         [planned] = plan_command(commands).artefacts[0].runs
-        left = without_recorded(sweep.plan(commands)).cells
+        left = without_recorded(sweep.plan(commands)).trials
         return planned.state, len(left)
 
     assert states(0, 1) == ("planned", 1)
@@ -85,7 +84,7 @@ def test_a_run_time_is_measured_by_runs_of_one_seed_only(config, record):
 
     def left(*metrics):
         record([replace(KEPT, recipe=recipe, metric=metric) for metric in metrics])
-        return len(without_recorded(sweep.plan(commands)).cells)
+        return len(without_recorded(sweep.plan(commands)).trials)
 
     assert left("mse") == 1  # of a stack
     assert left("mse", "seconds") == 0
@@ -208,7 +207,7 @@ def test_a_run_to_be_made_again_is_not_done(tmp_path, keep, pretend):
 def test_recorded_runs_can_be_skipped_by_a_command(keep):
     keep(0, 3)
     planned = without_recorded(sweep.plan(["experiment=sparling/fig3", "scale=small"]))
-    assert [cell.run.seed for cell in planned.cells] == [1, 2, 4]
+    assert [trial.run.seed for trial in planned.trials] == [1, 2, 4]
 
 
 def test_a_preset_that_cannot_be_composed_stops_nothing(tmp_path):

@@ -1,4 +1,4 @@
-"""Progress of a sweep."""
+"""What is said about a sweep on its way."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def test_silence_is_broken_every_half_minute(clock, capsys):
     assert capsys.readouterr().out == "0 of 1 done, 1 running, 0 waiting\n"
 
 
-def test_a_run_waited_for_is_named_once(clock, capsys):
+def test_a_trial_waited_for_is_named_once(clock, capsys):
     sweep = progress.SweepProgress(["a"], at_once=1)
     for _ in range(3):
         sweep.began("a")

@@ -120,13 +120,23 @@ def test_a_new_preset_is_planned_without_the_overrides_of_the_command(configs, t
     assert preset_runs("mine", "smoke", tmp_path / "out") == preset_runs(*PRESET)
 
 
+def test_a_new_preset_of_the_search_path_is_planned_too(tmp_path):
+    (tmp_path / "experiment/at").mkdir(parents=True)
+    shutil.copy(CONFIGS / "experiment" / "digitcircle.yaml", tmp_path / "experiment" / "mine.yaml")
+    shutil.copy(CONFIGS / "experiment/at/digitcircle.smoke.yaml", tmp_path / "experiment/at/mine.smoke.yaml")
+    command = ["experiment=mine", "scale=smoke", f"outputs={tmp_path}", f"hydra.searchpath=[{tmp_path}]"]
+    for more in (["seed=7"], []):
+        save_planned_runs(plan([*command, *more]), [*command, *more], CONFIGS)
+        assert preset_runs("mine", "smoke", tmp_path) == preset_runs(*PRESET)
+
+
 def test_a_file_that_the_user_has_placed_counts_by_its_content(configs, tmp_path, monkeypatch):
     path = configs / "experiment" / "at" / "tbr" / "fig5a.smoke.yaml"
     path.write_text(path.read_text().replace("source: pbmc68k", "source: atlas"))
     monkeypatch.setenv("SPARSEID_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("GTEX_H5AD", str(tmp_path / "atlas.h5ad"))
     found = []
-    for content in ("cells", "other cells"):
+    for content in ("trials", "other trials"):
         (tmp_path / "atlas.h5ad").write_text(content)
         command = ["experiment=tbr/fig5a", "scale=smoke", f"outputs={tmp_path / 'out'}"]
         save_planned_runs(plan(command, configs), command, configs)

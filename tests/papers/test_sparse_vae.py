@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparseid.config.identity import cell_keys
+from sparseid.config.identity import row_keys
 from sparseid.config.sweep import plan
 from sparseid.papers.claims import Comparison, claims_in
 from sparseid.papers.labels import label
@@ -259,8 +259,8 @@ def test_claims_on_cells_of_the_mouse_cortex():
 @pytest.mark.parametrize("scale", ["smoke", "small", "paper"])
 def test_every_scale_runs_every_method_on_the_cells_and_looks_for_processes_with_one(scale):
     for name in ("fig4", "zeisel_accuracy", "zeisel_go"):
-        planned = plan([f"experiment=sparse_vae/{name}", f"scale={scale}"]).cells
-        methods = {cell_keys(cell.run)["method"] for cell in planned}
+        planned = plan([f"experiment=sparse_vae/{name}", f"scale={scale}"]).trials
+        methods = {row_keys(cell.run)["method"] for cell in planned}
         assert methods == set(artefact(f"sparse_vae/{name}").selects["method"])
 
 

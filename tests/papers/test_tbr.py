@@ -137,7 +137,7 @@ def test_only_the_atlas_is_compared_with_the_paper():
     from sparseid.config.sweep import plan
 
     for name, runs in (("tbr/fig5a", 450), ("tbr/fig5b", 1200)):
-        planned = plan([f"experiment={name}", "scale=paper"]).cells
+        planned = plan([f"experiment={name}", "scale=paper"]).trials
         assert len(planned) == runs
         assert {cell.run.data.source for cell in planned} == {"atlas"}
     trained_on = {(cell.run.method.variant, cell.run.data.held_out.train_on) for cell in planned}

@@ -39,7 +39,7 @@ def test_an_unreadable_result_is_named_and_spoils_nothing_else(tmp_path, sparlin
     assert set(found.rows["seed"]) == {0}
     broken, lost = sorted(map(str, found.problems))
     assert "broken" in broken
-    assert broken.endswith("Make the run again with force=true.")
+    assert broken.endswith("Repeat the run with force=true.")
     assert "lost" in lost
     assert sorted(run.state for run in found.runs) == ["done", "unreadable", "unreadable"]
 

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from sparseid.reporting.collect import collect
-from sparseid.reporting.seconds import seconds_rows
+from sparseid.reporting.collect import collect, seconds_rows
 from sparseid.training.rows import Row, write_rows
 from sparseid.training.run_folder import RunFolder
 

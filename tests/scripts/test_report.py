@@ -18,5 +18,5 @@ def test_what_could_not_be_read_is_said_on_the_terminal_too(tmp_path, monkeypatc
         runpy.run_path(str(SCRIPT), run_name="__main__")
     problem, said = capsys.readouterr().out.splitlines()
     assert problem.startswith(f"not used: {folder / 'result.json'} cannot be read")
-    assert problem.endswith("Make the run again with force=true.")
+    assert problem.endswith("Repeat the run with force=true.")
     assert said == f"Report: {tmp_path / 'report' / 'index.html'}"

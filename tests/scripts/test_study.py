@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sparseid.config.identity import cell_keys, recipe_hash
+from sparseid.config.identity import recipe_hash, row_keys
 from sparseid.config.sweep import plan
 from sparseid.launching.plan import all_artefacts
 from sparseid.papers.presets import RECORDED, preset_recipes
@@ -47,9 +47,9 @@ def auc_of(**changed):
 def rows(values, seeds=3):
     """Rows of the small preset's runs of some variants, text -> value of each cell; data sets differ by the seed."""
     made = []
-    for cell in plan([f"experiment={ID}", "scale=small"]).cells:
+    for cell in plan([f"experiment={ID}", "scale=small"]).trials:
         for text in set(cell.variants) & set(values):
-            keys = cell_keys(cell.run)
+            keys = row_keys(cell.run)
             fields = BASE | {"recipe": recipe_hash(cell.run)}
             for seed in range(seeds):
                 for name, value in values[text].items():
@@ -69,7 +69,7 @@ def of(frame, text, scale="small"):
 def test_the_first_variant_is_table_1_and_every_other_one_has_a_question(scale):
     first, *others = variants(scale)
     assert (first.text, str(first)) == ("", "base")
-    table1 = plan(["experiment=regcl/table1", f"scale={scale}"]).cells
+    table1 = plan(["experiment=regcl/table1", f"scale={scale}"]).trials
     shared = {recipe_hash(cell.run) for cell in table1 if cell.run.method.training != "supervised_contrastive"}
     of_few = {recipe for recipe in first.recipes if recipe in preset_recipes("regcl/table1", scale)}
     assert of_few <= shared

@@ -13,9 +13,9 @@ import pytest
 import toy
 
 from sparseid.config.compose import compose
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_hash, run_name
 from sparseid.config.schema import LoggerSettings
+from sparseid.errors import ConfigError
 from sparseid.training import loggers
 from sparseid.training.callbacks import OnceReady
 from sparseid.training.rows import Row, read_rows

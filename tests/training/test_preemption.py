@@ -16,8 +16,8 @@ from sparseid.training.preemption import Preemption
 from sparseid.training.run import execute
 from sparseid.training.run_folder import RunFolder
 
-TIME_LIMIT = "the time limit of the job is near; run the same command to go on"
-OUTSIDE = "stopped from outside; run the same command to go on"
+TIME_LIMIT = "the time limit of the job is near; run the same command to resume"
+OUTSIDE = "stopped from outside; run the same command to resume"
 
 
 @pytest.fixture(autouse=True)

@@ -98,7 +98,7 @@ def test_stopped_runs_go_on_as_if_undisturbed(tmp_path, undisturbed_two, to_all,
     assert process.returncode == 128 + sent, (out, err)
     assert alive(tmp_path) == []
     assert folder.state == "preempted"
-    assert "run the same command to go on" in out
+    assert "run the same command to resume" in out
     assert "Traceback" not in err
     assert load(folder.checkpoints / "last.ckpt")["global_step"] % 10 == 0  # where processes agree
     run(tmp_path, "devices=2")

@@ -64,7 +64,7 @@ def test_malformed(tmp_path, change, message):
     with pytest.raises(RunError, match=message) as error:
         read_rows(path)
     assert str(path) in str(error.value)
-    assert str(error.value).endswith("Make the run again with force=true.")
+    assert str(error.value).endswith("Repeat the run with force=true.")
     with pytest.raises(RunError, match=r"Ask somebody\.$"):
         read_rows(path, "Ask somebody.")
 

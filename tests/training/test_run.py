@@ -85,7 +85,7 @@ def test_done_is_done(tmp_path, capsys, monkeypatch):
     before = contents(folder)
     monkeypatch.setattr(toy.ToyModule, "__init__", None)  # nothing may be built
     assert execute(cfg) == folder
-    assert "done already" in capsys.readouterr().out
+    assert "already done" in capsys.readouterr().out
     assert contents(folder) == before
 
 
@@ -98,7 +98,7 @@ def test_paper_scale_on_a_cpu_says_what_it_costs(tmp_path, capsys):
     execute(toy.toy_config(tmp_path, **SHORT))
     assert "GPU" not in capsys.readouterr().out
     execute(dataclasses.replace(toy.toy_config(tmp_path / "paper", **SHORT), scale="paper"))
-    assert "scale=paper is meant for a GPU and trains on the CPU here: expect months" in capsys.readouterr().out
+    assert "scale=paper is meant for a GPU, but trains on the CPU here: expect months" in capsys.readouterr().out
 
 
 # Two processes
@@ -132,10 +132,10 @@ def test_interrupt(tmp_path):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
     assert process.returncode == 130
-    assert "run the same command to go on" in err
+    assert "run the same command to resume" in err
     assert "Traceback" not in err
     status = json.loads((tmp_path / "toy-seed0" / "status.json").read_text())
-    assert (status["state"], status["message"]) == ("preempted", "interrupted; run the same command to go on")
+    assert (status["state"], status["message"]) == ("preempted", "interrupted; run the same command to resume")
 
 
 def test_interrupt_in_process_leaves_the_signal_handler(tmp_path, monkeypatch):
@@ -163,7 +163,7 @@ def truncate(path):
 def test_truncated_checkpoint_falls_back(tmp_path, interrupted, capsys):
     truncate(interrupted / "checkpoints" / "last.ckpt")
     folder = execute(toy.toy_config(tmp_path))
-    assert f"damaged checkpoint, going on from previous.ckpt; {interrupted}" in capsys.readouterr().out
+    assert f"damaged checkpoint, resuming from previous.ckpt; {interrupted}" in capsys.readouterr().out
     assert toy.results(folder) == toy.results(execute(toy.toy_config(tmp_path / "undisturbed")))
 
 
@@ -171,7 +171,7 @@ def test_no_usable_checkpoint(tmp_path, interrupted):
     truncate(interrupted / "checkpoints" / "last.ckpt")
     torch.save({"state_dict": {}}, interrupted / "checkpoints" / "previous.ckpt")
     before = contents(interrupted / "checkpoints")
-    with pytest.raises(RunError, match=r"(?s)last\.ckpt.*previous\.ckpt.*delete .*checkpoints, or give force=true"):
+    with pytest.raises(RunError, match=r"(?s)last\.ckpt.*previous\.ckpt.*delete .*checkpoints or set force=true"):
         execute(toy.toy_config(tmp_path))
     assert contents(interrupted / "checkpoints") == before
     assert RunFolder(interrupted).state == "failed"
@@ -284,7 +284,7 @@ def test_diverged(tmp_path, step):
     if step:
         weights = checkpoints.load(folder.checkpoints / "last.ckpt")["state_dict"]
         assert all(torch.isfinite(tensor).all() for tensor in weights.values())
-    with pytest.raises(RunDiverged, match=f"not finite at step {step + 1}.*force=true makes it again"):
+    with pytest.raises(RunDiverged, match=f"not finite at step {step + 1}.*force=true repeats it"):
         execute(toy.toy_config(tmp_path))
 
 

@@ -1,1 +1,1 @@
-"""Typed configuration: schema, composition, validation and run identity. Imports Hydra and never torch."""
+"""Typed configuration: schema, composition, validation and run identity. It imports Hydra but never torch."""

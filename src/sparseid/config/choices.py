@@ -1,4 +1,4 @@
-"""Choices of each group (files of the search path), and the typed keys that may be set."""
+"""Choices of each group (files on the search path), and the typed keys that can be set."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import config_file, config_folders
 
 SINGLE_GROUPS = ("experiment", "scale", "method", "data")
-"""Groups that decide which keys and which files there are: one choice per command."""
+"""Groups that determine the available keys and files: one choice per command."""
 
 PICKED_GROUPS = (*SINGLE_GROUPS, "trainer", "logger")
-"""Every group a user picks from, in the order of the help page."""
+"""Every group that a user selects from, in the order of the help page."""
 
 LAUNCHER = "hydra/launcher"
 """Hydra's group of launchers: ours, and those of Hydra and of installed plugins."""
@@ -30,7 +30,7 @@ def choices(group: str, folders: Sequence[Path] = ()) -> list[str]:
     group
         A folder of YAML files, such as ``experiment`` or ``hydra/launcher``.
     folders
-        The search path; by default ours and those of extensions.
+        The search path; by default our folder and those of extensions.
     """
     roots = [folder / group for folder in folders or config_folders()]
     files = {path.relative_to(root) for root in roots for path in root.rglob("*.yaml")}
@@ -40,21 +40,21 @@ def choices(group: str, folders: Sequence[Path] = ()) -> list[str]:
 
 
 def scales(experiment: str, folders: Sequence[Path] = ()) -> list[str]:
-    """Return the scales an experiment has values for."""
+    """Return the scales that an experiment has values for."""
     folders = folders or config_folders()
     values = _values_of(experiment, folders)
     return [name for name in choices("scale", folders) if config_file(f"experiment/at/{values}.{name}", folders)]
 
 
 def _values_of(experiment: str, folders: Sequence[Path]) -> str:
-    """Return the experiment whose values at each scale one takes: its own, or those that its defaults list picks."""
+    """Return the experiment whose values at each scale are used: `experiment`, or another that its defaults select."""
     path = config_file(f"experiment/{experiment}", folders)
     picked = re.search(r"override /experiment/at@_global_: (\S+)\.\$", path.read_text()) if path else None
     return picked[1] if picked else experiment
 
 
 def description(group: str, choice: str, folders: Sequence[Path] = ()) -> str:
-    """Return the first comment line of a choice's file that is not a Hydra directive (empty if it has none)."""
+    """Return the first comment line of a choice's file that is not a Hydra directive; empty without one."""
     file = config_file(f"{group}/{choice}", folders or config_folders())
     assert file is not None
     for line in file.read_text().splitlines():
@@ -64,7 +64,7 @@ def description(group: str, choice: str, folders: Sequence[Path] = ()) -> str:
 
 
 def dotted_keys(schema: type, prefix: str = "") -> Iterator[str]:
-    """Yield every key of a dataclass and of the dataclasses in it, dotted, parents before children."""
+    """Yield every dotted key of a dataclass and of its nested dataclasses, parents before children."""
     hints = typing.get_type_hints(schema)
     for field in dataclasses.fields(schema):
         yield prefix + field.name
@@ -73,7 +73,7 @@ def dotted_keys(schema: type, prefix: str = "") -> Iterator[str]:
 
 
 def settable_keys() -> list[str]:
-    """Return every dotted key some run can have: the root's and those of every choice of a typed group."""
+    """Return every dotted key that a run can have: those of the root and of every choice of a typed group."""
     keys = list(dotted_keys(RunConfig))
     for group in FOLDERS:
         for schema in settings_classes(group).values():

@@ -1,4 +1,4 @@
-"""The data sets and methods that there are: one settings class in ``settings.py`` of each component's folder."""
+"""Discovery of data sets and methods: one settings class in the ``settings.py`` of each component's folder."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from sparseid.settings import DataSettings, MethodSettings
 from sparseid.spelling import did_you_mean
 
 FOLDERS = {"method": "methods", "data": "data"}
-"""Group of the configuration -> folder of a package that its components lie in."""
+"""Group of the configuration -> folder of a package that contains its components."""
 
 BASES: dict[str, type[DataSettings | MethodSettings]] = {"method": MethodSettings, "data": DataSettings}
 
 
 def component_names(group: str) -> list[str]:
-    """Return the components of ``method`` or ``data``, sorted; none of them is imported."""
+    """Return the sorted names of the components of ``method`` or ``data``, without importing them."""
     return sorted(_modules(group, packages()))
 
 
@@ -28,7 +28,7 @@ def settings_class(group: str, name: str) -> type[DataSettings | MethodSettings]
     Raises
     ------
     InputError
-        If there is no such component, or its ``settings.py`` cannot be used.
+        If the component does not exist or its ``settings.py`` is invalid.
     """
     modules = _modules(group, packages())
     if name not in modules:
@@ -39,7 +39,7 @@ def settings_class(group: str, name: str) -> type[DataSettings | MethodSettings]
 
 
 def settings_classes(group: str) -> dict[str, type[DataSettings | MethodSettings]]:
-    """Return the settings class of every component of a group by its name."""
+    """Return the settings class of every component of a group, by name."""
     return {name: settings_class(group, name) for name in component_names(group)}
 
 
@@ -50,7 +50,7 @@ def _modules(group: str, extensions: tuple[Extension, ...]) -> Mapping[str, str]
     Raises
     ------
     InputError
-        If two packages bring a component of the same name.
+        If two packages have a component of the same name.
     """
     return MappingProxyType(
         {name: f"{package}.settings" for name, package in parts(FOLDERS[group], "settings.py").items()}
@@ -65,7 +65,7 @@ def _class(group: str, name: str, module: str) -> type[DataSettings | MethodSett
     own = [value for value in classes if issubclass(value, base) and hasattr(value, "loads")]
     if len(own) != 1:
         listed = ", ".join(value.__name__ for value in own) or "none"
-        raise InputError(f"{module} should define one subclass of {base.__name__} that says what it loads: {listed}")
+        raise InputError(f"{module} must define exactly one subclass of {base.__name__} with loads, not {listed}")
     if getattr(own[0], "name", None) != name:
-        raise InputError(f"{own[0].__name__} of {module} needs the field name: str = {name!r}, as its folder is called")
+        raise InputError(f"{own[0].__name__} of {module} needs the field name: str = {name!r}, the name of its folder")
     return own[0]

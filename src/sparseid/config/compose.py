@@ -1,4 +1,4 @@
-"""From overrides to one typed, complete and possible configuration."""
+"""Composition of overrides into one typed, complete and valid configuration."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ from omegaconf import DictConfig, OmegaConf
 
 from sparseid.config.choices import PICKED_GROUPS, choices
 from sparseid.config.components import BASES, FOLDERS, settings_classes
-from sparseid.config.diagnose import COMPOSITION_ERRORS, diagnose, parse, text_of, unknown_key
-from sparseid.config.errors import ConfigError
-from sparseid.config.origin import Origins
+from sparseid.config.messages import COMPOSITION_ERRORS, Origins, diagnose, parse, text_of, unknown_key
 from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS
 from sparseid.config.validate import problems
+from sparseid.errors import ConfigError
 from sparseid.extensions import Extension, packages
 
 ROOT = "config"
-"""The file every composition starts from: ``configs/config.yaml``."""
+"""Primary configuration file: ``configs/config.yaml``."""
 
 
-@cache  # once: it takes a sixth of a composition
+@cache  # it takes a sixth of a composition
 def register_schemas(extensions: tuple[Extension, ...]) -> None:
-    """Make the settings of all packages known to Hydra: ``schema`` the root, ``schema/<group>/<choice>`` the others."""
+    """Register the settings classes of all packages with Hydra: ``schema`` (the root), ``schema/<group>/<choice>``."""
     store = ConfigStore.instance()
     store.store("schema", RunConfig)
     for group in FOLDERS:
@@ -40,73 +39,73 @@ def register_schemas(extensions: tuple[Extension, ...]) -> None:
 
 
 def compose(overrides: Sequence[str] = (), configs: Path = CONFIGS) -> RunConfig:
-    """Compose, type and check one run's configuration.
+    """Compose, type and validate the configuration of one run.
 
     Parameters
     ----------
     overrides
-        What a user types behind ``run.py``, without sweeps: ``["experiment=digitcircle", "scale=smoke", "seed=3"]``.
+        Arguments of ``run.py`` without sweeps: ``["experiment=digitcircle", "scale=smoke", "seed=3"]``.
     configs
         The folder of YAML files.
 
     Returns
     -------
     RunConfig
-        Resolved; ``method`` and ``data`` are instances of their choice's dataclass.
+        Resolved configuration; ``method`` and ``data`` are instances of the selected components' dataclasses.
 
     Raises
     ------
     ConfigError
-        For anything unknown, mistyped, missing or impossible; the message is ready to print.
+        For unknown, mistyped, missing or invalid settings; the message is ready to print.
     """
     origins = Origins(overrides, configs)
     return to_run_config(load(origins), origins)
 
 
 def load(origins: Origins) -> DictConfig:
-    """Let Hydra compose; the answer still has Hydra's own node (``hydra``) and missing values.
+    """Compose with Hydra; the result still has Hydra's own node (``hydra``) and missing values.
 
     Raises
     ------
     ConfigError
-        For whatever Hydra objects to.
+        For any error of Hydra.
     """
     for override in parse(origins.overrides, origins):
         _refuse_override(override, origins)
     if not (origins.configs / f"{ROOT}.yaml").is_file():
         raise ConfigError(f"{origins.configs / ROOT}.yaml does not exist")
     register_schemas(packages())
-    _ = origins.folders  # Hydra only warns of those that do not exist
+    _ = origins.folders  # raises for missing folders, of which Hydra only warns
     try:
         with initialize_config_dir(str(origins.configs), job_name="sparseid", version_base="1.3"):
             tree = hydra_compose(ROOT, overrides=origins.overrides, return_hydra_config=True)
     except COMPOSITION_ERRORS as error:
         raise diagnose(error, origins) from error
-    HydraConfig.instance().set_config(tree)  # what ${hydra:...} reads
+    HydraConfig.instance().set_config(tree)  # read by ${hydra:...}
     return tree
 
 
 def _refuse_override(override: Override, origins: Origins) -> None:
-    """Refuse what Hydra would answer with a run that cannot be, or in words of its own."""
+    """Refuse overrides for which Hydra would compose an invalid run or report an obscure error."""
     key, text = override.key_or_group, text_of(override)
     if override.is_delete() and not override.is_hydra_override():
-        problem, hint = f"{text} removes a setting every run needs", "give it a value instead"
+        problem, hint = f"{text} removes a setting that every run needs", "give it a value instead"
     elif key in PICKED_GROUPS and override.is_add():
-        problem, hint = f"{key} is picked already", f"write {key}=... without +"
+        problem, hint = f"{key} is already selected", f"write {key}=... without +"
     elif key in PICKED_GROUPS and not override.is_sweep_override() and not isinstance(override.value(), str):
-        problem, hint = f"{text} picks no {key}", f"{key} can be: {', '.join(choices(key, origins.folders))}"
+        problem, hint = f"{text} selects no {key}", f"{key} can be: {', '.join(choices(key, origins.folders))}"
     else:
         return
     raise ConfigError(problem, source=origins.describe(text), hint=hint)
 
 
 def to_run_config(tree: DictConfig, origins: Origins) -> RunConfig:
-    """Turn a composed tree into the typed configuration and check it.
+    """Convert a composed tree to the typed configuration and validate it.
 
     Raises
     ------
     ConfigError
-        For keys outside the schema, missing values and impossible combinations.
+        For keys outside the schema, missing values and invalid combinations.
     """
     tree = tree.copy()
     OmegaConf.set_struct(tree, False)
@@ -134,7 +133,7 @@ def to_run_config(tree: DictConfig, origins: Origins) -> RunConfig:
 
 
 def _keys_outside_schema(node: Any, prefix: str = "") -> Iterator[str]:
-    """Keys that ``+key=value`` put beside the fields of a dataclass: OmegaConf keeps them without a word."""
+    """Yield keys that ``+key=value`` added to the fields of a dataclass: OmegaConf accepts them silently."""
     if not isinstance(node, DictConfig) or node._is_none():
         return
     schema = OmegaConf.get_type(node)
@@ -151,10 +150,10 @@ def _untyped_group(group: str, node: Any, origins: Origins) -> ConfigError:
     source = origins.of(group)
     if node is None:
         hint = f"write {group}=<name>; python run.py --help lists them"
-        return ConfigError(f"no {group} is picked", source=source, hint=hint)
+        return ConfigError(f"no {group} is selected", source=source, hint=hint)
     name = node.get("name") if isinstance(node, DictConfig) else node
     place = f"{FOLDERS[group]}/{name}/settings.py"
-    hint = f"begin its defaults with /schema/{group}/{name}@_here_ and describe it in {place}"
+    hint = f"begin its defaults list with /schema/{group}/{name}@_here_ and define its settings in {place}"
     return ConfigError(f"{group} {name!r} has no schema", source=source, hint=hint)
 
 

@@ -1,4 +1,4 @@
-"""Which run a configuration asks for: what changes its numbers, its hash, its keys in a table and its folder."""
+"""Identity of a run: the settings that determine its results, its hash, its keys in a table and its folder."""
 
 from __future__ import annotations
 
@@ -11,25 +11,24 @@ from typing import Any
 from sparseid.config.schema import RunConfig
 
 HASH_LENGTH = 8
-"""Hex digits of a run's hash."""
+"""Number of hex digits of a run's hash."""
 
 LISTED_SEEDS = 5
-"""More seeds than these are not written into a run's name, unless they are consecutive."""
+"""Maximum number of non-consecutive seeds that are listed in a run's name."""
 
 
 def semantic_settings(cfg: RunConfig) -> dict[str, Any]:
-    """Return what changes the numbers of a run, as nested plain values.
+    """Return the settings that determine the results of a run, as nested plain values.
 
-    These are ``method``, ``data``, ``seed`` and the trainer fields whose metadata say so; not where the run writes,
-    what logs it, which preset asked for it, nor the devices it runs on. A field at its schema's default is left out, so
-    that a later version may add fields without making every earlier run a different one. The seeds of a stack take the
-    place of the seed. A file counts by its content, whether it is named or found where the user has placed it.
+    These are ``method``, ``data``, ``seed`` and the semantic trainer fields, but not output folder, logger, preset or
+    devices. Fields at their schema's default are omitted, so that a later version may add fields without changing the
+    hash of every earlier run. The seeds of a stack replace the seed. User-provided files enter with their content.
     """
     return recipe_settings(cfg) | ({"seeds": list(cfg.seeds)} if cfg.seeds else {"seed": cfg.seed})
 
 
 def recipe_settings(cfg: RunConfig) -> dict[str, Any]:
-    """Return the semantic settings that all seeds of a cell share: those of `semantic_settings` without the seed."""
+    """Return the semantic settings without the seed: they are equal for all seeds of an entry."""
     marked = {field.name for field in dataclasses.fields(cfg.trainer) if field.metadata.get("semantic")}
     trainer = _beyond_defaults(cfg.trainer)
     return {
@@ -40,17 +39,17 @@ def recipe_settings(cfg: RunConfig) -> dict[str, Any]:
 
 
 def recipe_hash(cfg: RunConfig) -> str:
-    """Return the hash of `recipe_settings`: rows with the same one differ in their seed only."""
+    """Return the hash of `recipe_settings`; rows with the same hash differ only in their seed."""
     return settings_hash(recipe_settings(cfg))
 
 
 def run_hash(cfg: RunConfig) -> str:
-    """Return 8 hex digits of the SHA-256 of the semantic settings, however these are spelt."""
+    """Return 8 hex digits of the SHA-256 of the semantic settings, independent of how they were written."""
     return settings_hash(semantic_settings(cfg))
 
 
 def settings_hash(settings: dict[str, Any]) -> str:
-    """Return the hash of nested plain values, whatever the order of keys and whether whole numbers are int or float.
+    """Return the hash of nested plain values, independent of the order of keys and of int or float for whole numbers.
 
     Raises
     ------
@@ -61,10 +60,10 @@ def settings_hash(settings: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:HASH_LENGTH]
 
 
-def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
-    """Return the row and column keys under which the paper's tables file this run's numbers.
+def row_keys(cfg: RunConfig) -> dict[str, str | int | float]:
+    """Return the row and column keys of a run's results in the paper's tables.
 
-    The data set's first key comes first, then those of the method, then the others of the data set.
+    The order is the first key of the data set, the keys of the method, the other keys of the data set.
     """
     keys: dict[str, str | int | float] = cfg.data.row_keys()
     first = next(iter(keys))
@@ -73,17 +72,17 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
 
 def run_name(cfg: RunConfig) -> str:
     """Return the readable and unique name of a run, for example ``digitcircle-sparling_mt-seed0-1a2b3c4d``."""
-    cell = [value if isinstance(value, str) else f"{key}{value}" for key, value in cell_keys(cfg).items()]
-    return "-".join([*cell, seeds_text(cfg), run_hash(cfg)])
+    trial = [value if isinstance(value, str) else f"{key}{value}" for key, value in row_keys(cfg).items()]
+    return "-".join([*trial, seeds_text(cfg), run_hash(cfg)])
 
 
 def member_seeds(cfg: RunConfig) -> list[int]:
-    """Return the seeds of which a run makes rows: those of its stack, or its own."""
+    """Return the seeds of a run's rows: those of its stack, or its own."""
     return list(cfg.seeds) or [cfg.seed]
 
 
 def seeds_text(cfg: RunConfig) -> str:
-    """Return the seeds of a run in a few characters: ``seed3``, ``seeds0to9``, ``seeds1_4_7`` or ``12seeds``."""
+    """Return a short text for the seeds of a run: ``seed3``, ``seeds0to9``, ``seeds1_4_7`` or ``12seeds``."""
     seeds = cfg.seeds
     if not seeds:
         return f"seed{cfg.seed}"
@@ -98,7 +97,7 @@ def run_directory(cfg: RunConfig) -> Path:
 
 
 def _user_files(data: Any) -> dict[str, str]:
-    """Return the digests of the user-provided files of a data set, by the setting that names each."""
+    """Return the digests of the user-provided files of a data set, by the setting that names them."""
     files = data.user_files()
     if not files:
         return {}
@@ -108,11 +107,11 @@ def _user_files(data: Any) -> dict[str, str]:
 
 
 def _beyond_defaults(node: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass that differ from their default, nested ones likewise."""
+    """Return the fields of a dataclass that differ from their default, including nested ones."""
     settings = {}
     for field in dataclasses.fields(node):
         value = getattr(node, field.name)
-        if field.metadata.get("file") and Path(value).is_file():  # what the file says counts, not where it lies
+        if field.metadata.get("file") and Path(value).is_file():  # the file's content counts, not its path
             value = hashlib.sha256(Path(value).read_bytes()).hexdigest()
         if dataclasses.is_dataclass(value):
             if inner := _beyond_defaults(value):

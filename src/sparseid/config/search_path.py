@@ -1,7 +1,7 @@
-"""Hydra's search path: the folders of YAML files, in the order in which Hydra looks through them.
+"""Hydra's search path: the folders of YAML files, in the order in which Hydra searches them.
 
-It is ours, those of extensions, ``--config-dir`` and ``hydra.searchpath``. Of a file that several folders have, the
-first one counts.
+These are ours, those of extensions, ``--config-dir`` and ``hydra.searchpath``. If several folders have a file, the
+first one is used.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from sparseid.config.errors import ConfigError
+from sparseid.errors import ConfigError
 from sparseid.extensions import packages
 
 CONFIGS = Path(__file__).resolve().parents[3] / "configs"
@@ -20,14 +20,14 @@ KEY = "hydra.searchpath"
 
 
 def config_folders(configs: Path = CONFIGS, overrides: Sequence[str] = ()) -> tuple[Path, ...]:
-    """Return the folders in which YAML files are looked for.
+    """Return the folders that are searched for YAML files.
 
     Parameters
     ----------
     configs
-        The first one: ours, or a copy of it.
+        The first folder: ours, or a copy of it.
     overrides
-        Those of the command line, which may set ``hydra.searchpath``.
+        Overrides of the command line, which may set ``hydra.searchpath``.
 
     Raises
     ------
@@ -44,27 +44,28 @@ def config_file(name: str, folders: Sequence[Path]) -> Path | None:
 
 
 def with_config_dir(overrides: Sequence[str], folder: str) -> list[str]:
-    """Return overrides with another folder in front of their ``hydra.searchpath``, as Hydra's ``--config-dir`` does.
+    """Return the overrides with `folder` prepended to their ``hydra.searchpath``, like Hydra's ``--config-dir``.
 
     Raises
     ------
     ConfigError
-        If there is no such folder.
+        If the folder does not exist.
     """
     path = Path(folder).resolve()
     if not path.is_dir():
         raise ConfigError(f"{folder} is not a folder", source=f"command line: --config-dir {folder}")
     quoted = [repr(element) for element in (f"file://{path}", *_searched(overrides))]
-    return [f"{KEY}=[{','.join(quoted)}]", *(text for text in overrides if not _sets_search_path(text))]
+    return [f"{KEY}=[{','.join(quoted)}]", *(text for text in overrides if not sets_search_path(text))]
 
 
-def _sets_search_path(override: str) -> bool:
+def sets_search_path(override: str) -> bool:
+    """Return whether an override sets ``hydra.searchpath``."""
     return override.lstrip("+").partition("=")[0] == KEY
 
 
 def _searched(overrides: Sequence[str]) -> list[str]:
-    """Return the elements of the first ``hydra.searchpath``, which is the one that Hydra reads."""
-    text = next(filter(_sets_search_path, overrides), None)
+    """Return the elements of the first ``hydra.searchpath``, the only one that Hydra reads."""
+    text = next(filter(sets_search_path, overrides), None)
     if text is None:
         return []
     from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -84,19 +85,19 @@ def _searched(overrides: Sequence[str]) -> list[str]:
 
 
 def _folder(element: str) -> Path:
-    """Return the folder of an element of the search path: a path, ``file://`` and a path, or ``pkg://`` and a package.
+    """Return the folder of an element of the search path: a path, ``file://<path>`` or ``pkg://<package>``.
 
     Raises
     ------
     ConfigError
-        If there is none.
+        If the folder or package does not exist.
     """
     scheme, _, rest = element.rpartition("://")
     problem = "is not a folder"
     if scheme in ("", "file") and Path(rest).is_dir():
         return Path(rest).resolve()
     if scheme == "pkg":
-        problem = "is not a package with an __init__.py"  # without one Hydra does not take it for a package
+        problem = "is not a package with an __init__.py"  # Hydra requires one
         try:
             spec = find_spec(rest.replace("/", ".").rstrip("."))
         except (ImportError, ValueError) as error:

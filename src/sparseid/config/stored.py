@@ -1,4 +1,4 @@
-"""A run's configuration as YAML: the config.yaml of a run folder, and what a launcher freezes for a waiting job."""
+"""Reading of stored configurations: the config.yaml of a run folder, and the one of a queued job."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from omegaconf import OmegaConf
 
 from sparseid.config.choices import dotted_keys
 from sparseid.config.components import FOLDERS, component_names, settings_class
-from sparseid.config.diagnose import COMPOSITION_ERRORS
-from sparseid.config.errors import ConfigError
+from sparseid.config.messages import COMPOSITION_ERRORS
 from sparseid.config.schema import SCHEMA_VERSION, RunConfig
+from sparseid.errors import ConfigError
 from sparseid.spelling import did_you_mean
 
-ASK_AGAIN = "ask for the run again (its name is in its folder's name); the older folder stays as it is"
+ASK_AGAIN = "start the run again (the folder's name contains its name); the older folder stays unchanged"
 
 
 def load_run_config(path: Path) -> RunConfig:
@@ -24,12 +24,12 @@ def load_run_config(path: Path) -> RunConfig:
     Parameters
     ----------
     path
-        The file, or the run folder it lies in.
+        The file, or the run folder that contains it.
 
     Raises
     ------
     ConfigError
-        If the file is missing, unreadable, or of another schema than this code's; the message says what to do.
+        If the file is missing, unreadable or has another schema version; the message names the remedy.
     """
     path = path / "config.yaml" if path.is_dir() else path
     try:
@@ -40,19 +40,19 @@ def load_run_config(path: Path) -> RunConfig:
 
 
 def parse_run_config(text: str, source: str) -> RunConfig:
-    """Turn the YAML of `schema.run_config_text` into a configuration again.
+    """Parse the YAML of `schema.run_config_text`.
 
     Parameters
     ----------
     text
         The YAML.
     source
-        Where it comes from, for the messages.
+        Source of the text, for error messages.
 
     Raises
     ------
     ConfigError
-        If the text is no configuration, or one of another schema than this code's; the message says what to do.
+        If the text is not a configuration or has another schema version; the message names the remedy.
     """
     values = _read(text, source)
     version = values.get("schema")
@@ -85,7 +85,7 @@ def _read(text: str, source: str) -> dict[str, Any]:
     except yaml.YAMLError as error:
         raise ConfigError(f"the configuration of a run cannot be read: {error}", source=source) from error
     if not isinstance(values, dict):
-        raise ConfigError("the configuration of a run is empty or no mapping", source=source, hint=ASK_AGAIN)
+        raise ConfigError("the configuration of a run is empty or not a mapping", source=source, hint=ASK_AGAIN)
     return values
 
 
@@ -96,7 +96,7 @@ def _refuse_unknown(values: dict[str, Any], source: str) -> None:
     for key in _dotted(values):
         if key not in known:
             raise ConfigError(
-                f"unknown key {key}: the configuration was written by other code of schema version {values['schema']}",
+                f"unknown key {key}: other code of schema version {values['schema']} wrote the configuration",
                 source=source,
                 hint="\n".join(filter(None, [did_you_mean(key, known), ASK_AGAIN])),
             )

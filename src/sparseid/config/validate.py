@@ -1,4 +1,4 @@
-"""Settings that cannot work, found before anything heavy is imported."""
+"""Validation of settings, before any heavy import."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from sparseid.settings import SettingsError, field_errors, settings_errors
 
 
 def problems(run: RunConfig) -> list[SettingsError]:
-    """Return everything that makes `run` impossible, most general first; empty if it can be run.
+    """Return all errors of a configuration, most general first; empty if it is valid.
 
-    Data set and method say themselves what they cannot be.
+    Data sets and methods validate their own settings.
     """
     found = [*_root(run), *_stack(run), *settings_errors(run.trainer, "trainer.", run)]
     if run.data.interface not in run.method.interfaces:
@@ -20,10 +20,10 @@ def problems(run: RunConfig) -> list[SettingsError]:
     return [*found, *settings_errors(run.data, "data.", run), *settings_errors(run.method, "method.", run)]
 
 
-def absent(run: RunConfig) -> list[SettingsError]:
-    """Return which data that only the user can provide are missing, or cannot be used.
+def missing_files(run: RunConfig) -> list[SettingsError]:
+    """Return errors for user-provided data that are missing or unusable.
 
-    Not among `problems`: what a preset would run is planned and reported without them, too.
+    They are separate from `problems` because runs can be planned and reported without the data.
     """
     return list(run.data.missing_files())
 
@@ -37,7 +37,7 @@ def _root(run: RunConfig) -> Iterator[SettingsError]:
 
 def _stack(run: RunConfig) -> Iterator[SettingsError]:
     if run.method.stacked and run.trainer.devices > 1:
-        text = "a stack is trained on one device: write trainer.devices=1"
+        text = "a stack is trained on one device: set trainer.devices=1"
         yield SettingsError(("trainer.devices",), text)
     if not run.seeds:
         return
@@ -45,8 +45,8 @@ def _stack(run: RunConfig) -> Iterator[SettingsError]:
         text = f"{run.method.name} trains one seed per run: sweep over seeds with seed=0,1,2 instead of seeds=[0,1,2]"
         yield SettingsError(("seeds",), text)
     if run.seed:
-        yield SettingsError(("seed", "seeds"), f"the seeds of a stack are in seeds: write seeds=[{run.seed}]")
+        yield SettingsError(("seed", "seeds"), f"the seeds of a stack are given by seeds: write seeds=[{run.seed}]")
     if min(run.seeds) < 0:
         yield SettingsError(("seeds",), "seeds must be at least 0")
     if len(set(run.seeds)) < len(run.seeds):
-        yield SettingsError(("seeds",), "seeds names a seed twice: its member would be the same again")
+        yield SettingsError(("seeds",), "seeds contains a seed twice: remove the duplicate")

@@ -1,4 +1,4 @@
-"""Independent random bits, the noise of black-and-white images."""
+"""Independent random bits for the noise of black-and-white images."""
 
 from __future__ import annotations
 

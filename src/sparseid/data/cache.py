@@ -1,4 +1,4 @@
-"""Cache of the data folder: files that one of several processes creates, whole or not there, and digests of files."""
+"""Cache of the data folder: files created atomically by one of several processes, and digests of files."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from filelock import FileLock
 from sparseid.data.paths import data_folder
 from sparseid.errors import InputError
 
-if TYPE_CHECKING:  # the digests of a run's files are wanted before NumPy is
+if TYPE_CHECKING:  # the digests of a run's files must not import NumPy
     from numpy.typing import NDArray
 
 DAMAGED = (ValueError, EOFError, BadZipFile, zlib.error)
-"""Exceptions that NumPy raises for a file that is cut off, or no npz file."""
+"""Exceptions that NumPy raises for a truncated npz file or another kind of file."""
 DIGEST_CACHED_FROM = 2**20
-"""Bytes of a file from which on its digest is cached: smaller ones are read faster than looked up."""
+"""Minimum size in bytes of a file whose digest is cached: smaller files are read faster than looked up."""
 
 
 def cached_file(path: Path, create: Callable[[Path], object]) -> Path:
-    """Return a file, created if it is not there; several processes may ask at once, one of them creates it.
+    """Return a file, created if it is missing; of several concurrent processes one creates it.
 
     Parameters
     ----------
     path
-        The file; its folder is created where it is missing.
+        The file; its folder is created if it is missing.
     create
-        Called with a temporary path in the same folder, which is then renamed: the file is whole or not there.
+        Called with a temporary path in the same folder, which is then renamed: the file is complete or missing.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def cached_file(path: Path, create: Callable[[Path], object]) -> Path:
     except OSError as error:
         raise InputError(
             f"cannot write to the folder of data {path.parent}: {error.strerror}. Set SPARSEID_DATA to a folder that "
-            "you can write to (and place or link there what you had placed in the other)"
+            "you can write to (and copy or link your own data files to it)"
         ) from error
     temporary = path.with_name(f".{path.stem}.tmp{path.suffix}")  # some writers look at the suffix
     try:
@@ -64,7 +64,7 @@ def cached_file(path: Path, create: Callable[[Path], object]) -> Path:
 
 
 def cached_npz(path: Path, create: Callable[[Path], object]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a npz file, created as by :func:`cached_file`; again, with a warning, if it is damaged."""
+    """Return the arrays of an npz file, created as by :func:`cached_file`; recreated, with a warning, if damaged."""
     cached_file(path, create)
     try:
         return _arrays(path)
@@ -83,16 +83,16 @@ def cached_npz(path: Path, create: Callable[[Path], object]) -> dict[str, NDArra
 def cached_arrays(
     data_set: str, settings: Any, create: Callable[[], Mapping[str, NDArray[Any]]]
 ) -> dict[str, NDArray[Any]]:
-    """Return the arrays that `create` returns, from the cache if they were created before.
+    """Return the arrays that `create` returns, cached.
 
     Parameters
     ----------
     data_set
-        Folder of the cache.
+        Name of the data set, and of its folder in the cache.
     settings
-        Everything that the arrays depend on, the digests of files and a version of the steps included: plain values.
+        Plain values that the arrays depend on, including digests of files and a version of the processing.
     create
-        Returns the arrays; an exception is passed on, and nothing is cached.
+        Returns the arrays; an exception propagates, and nothing is cached.
     """
     key = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -107,11 +107,10 @@ def cached_arrays(
 
 
 def digest(path: Path) -> str:
-    """Return the SHA-256 of the whole content of a file, as 64 hex digits.
+    """Return the SHA-256 of the content of a file, as 64 hex digits.
 
-    An atlas of gigabytes is read once: its digest is cached in the data folder under the file's path, size and time of
-    change, and found there as long as these stay the same. Where the data folder cannot be written to, the file is read
-    once per process.
+    Digests of large files are cached in the data folder by path, size and modification time, so that an atlas of
+    gigabytes is read only once. If the data folder is not writable, the file is read once per process.
     """
     state = path.stat()
     if state.st_size < DIGEST_CACHED_FROM:
@@ -144,5 +143,5 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _lock(path: Path) -> FileLock:
-    """Return the lock that whoever creates or removes a cached file holds."""
+    """Return the lock that a process holds while it creates or removes a cached file."""
     return FileLock(path.with_name(f".{path.name}.lock"))

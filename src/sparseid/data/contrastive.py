@@ -1,4 +1,4 @@
-"""Stacks of time series for contrastive learning that lie on the device and are indexed there."""
+"""Stacks of time series for contrastive learning, stored and indexed on the device."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from sparseid.data.time_series import SamplingSettings
 
 CHUNK = 2048
-"""Samples of a member in a batch of the fixed sets."""
+"""Number of samples of a member in a batch of the fixed sets."""
 VALIDATIONS = 10
-"""Times that a run is validated."""
+"""Number of validations of a run."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Series:
     labels
         (members, samples, label size) float32.
     latents
-        (members, samples, latents) float32; None where they are not known.
+        (members, samples, latents) float32; None if unknown.
     """
 
     inputs: Tensor
@@ -49,34 +49,34 @@ class Series:
     latents: Tensor | None
 
     def __len__(self) -> int:
-        """Return the samples of a member."""
+        """Return the number of samples of a member."""
         return self.inputs.shape[1]
 
     def part(self, samples: slice | Tensor) -> SeriesBatch:
-        """Return some of the time steps, the same of all members."""
+        """Return some time steps, the same for all members."""
         latents = None if self.latents is None else self.latents[:, samples]
         return SeriesBatch(self.inputs[:, samples], self.labels[:, samples], latents)
 
     def chunks(self, samples: int | None = None, size: int = CHUNK) -> Chunks[SeriesBatch]:
-        """Return the first samples of all members in order, `size` of each at a time; all of them for None."""
+        """Return the first `samples` samples (all for None) of every member in order, `size` at a time."""
         return Chunks(self.part, len(self) if samples is None else min(samples, len(self)), size)
 
     def cut(self, samples: slice, device: torch.device) -> Series:
-        """Return some of the time steps, contiguous and on a device."""
+        """Return some time steps, contiguous and on a device."""
         inputs, labels, latents = self.part(samples)
         known = None if latents is None else latents.contiguous().to(device)
         return Series(inputs.contiguous().to(device), labels.contiguous().to(device), known)
 
 
 class Drawn(NamedTuple):
-    """Which samples a batch is made of, (members, batch) int64 each.
+    """Numbers of the samples of a batch, (members, batch) int64 each.
 
     Attributes
     ----------
     references, negatives
         Numbers of samples, each drawn uniformly and independently.
     columns
-        Which of a reference's positives by label is taken.
+        Column of the table of positives by label for each reference.
     """
 
     references: Tensor
@@ -85,18 +85,18 @@ class Drawn(NamedTuple):
 
 
 class Draws(StepDraws):
-    """The samples of every training batch, per member; batch i is a function of (seed, i).
+    """Samples of every training batch, per member; batch i is a function of (seed, i).
 
     Parameters
     ----------
     seeds
         One per member.
     bounds
-        The numbers of each field of `Drawn` lie below.
+        Exclusive upper bounds of the numbers in each field of `Drawn`.
     batch_size
-        References of a member in a batch.
+        Number of references of a member in a batch.
     device
-        Where the numbers should lie; those of many batches are moved there at once.
+        Device for the numbers; those of many batches are moved together.
     """
 
     def __init__(
@@ -117,42 +117,42 @@ class Draws(StepDraws):
 
 
 POSITIVES = ("time", "labels")
-"""What a method can ask for: the sample some steps later, and one whose label is related; in this order in a batch."""
+"""Types of positives, in their order in a batch: the sample some steps later, and one with a related label."""
 
 
 class ContrastiveData(StackedData):
-    """A time series for each member of a stack: the beginning trains, the end is held out.
+    """A time series for each member of a stack: its beginning for training, its end held out.
 
-    The end of a series shares no step with its beginning: samples held out here and there would lie beside training
-    samples, a step away.
+    The held-out samples are the end of the series because scattered ones would be a single step away from training
+    samples.
 
     Parameters
     ----------
     seeds
         One per member.
     batch_size
-        References of a member in a batch.
+        Number of references of a member in a batch.
     samples
-        Time steps of a series.
+        Number of time steps of a series.
     held_out
-        Share of the series, at its end, that is not trained on.
+        Fraction of the series, at its end, that is held out.
     attribution_samples
-        Training samples that attribution maps are averaged over.
+        Number of training samples over which attribution maps are averaged.
     sampling
-        How batches are drawn.
+        Settings of the sampling of batches.
 
     Attributes
     ----------
     positives
-        Which of `POSITIVES` a training batch holds: set by the method before training; none for supervised training.
+        Those of `POSITIVES` in a training batch, set by the method before training; empty for supervised training.
     train, held_out
-        The two parts of the series; there from `setup` on.
+        The two parts of the series; available after `setup`.
     attribution_samples
-        As asked for, at most the training samples.
+        The parameter, or the number of training samples if that is smaller.
     train_items
-        Training samples.
+        Number of training samples.
     test_items
-        Held-out samples of the next test.
+        Number of held-out samples of the next test.
     """
 
     features: int
@@ -162,11 +162,11 @@ class ContrastiveData(StackedData):
     label_dim: int
     """Size of a label."""
     latent_rows: Factors
-    """Where z1 and z2 lie in z; the map of z2 is scored."""
+    """Positions of z1 and z2 in z; the map of z2 is scored."""
     label_rows: slice
-    """Where the labels' factor lies in z."""
+    """Position of the labels' factor in z."""
     truth: Tensor | None
-    """(members, latents, features) bool: which features depend on which latent; None where it is not known."""
+    """Dependence of features on latents, (members, latents, features) bool; None if unknown."""
     train: Series
     held_out: Series
 
@@ -192,11 +192,11 @@ class ContrastiveData(StackedData):
         """Return the whole series of all members, on the CPU."""
 
     def true_jacobian(self, member: int) -> NDArray[np.float64] | None:
-        """Return (attribution samples, features, latents) dx / dz of a member's generator; None if it is not known."""
+        """Return dx / dz (attribution samples, features, latents) of a member's generator; None if unknown."""
         return None
 
     def setup(self, stage: str | None = None) -> None:
-        """Make the series and move them to the device, once; for training also what batches are drawn from."""
+        """Create the series on the device, once; for training also the tables that batches are drawn from."""
         device = self.device
         if not hasattr(self, "train"):
             series = self.make()
@@ -206,9 +206,9 @@ class ContrastiveData(StackedData):
             self._prepare_batches(device)
 
     def _prepare_batches(self, device: torch.device) -> None:
-        """Find the positives by label and begin to draw."""
+        """Find the positives by label and start the random draws."""
         if unknown := set(self.positives) - set(POSITIVES):
-            raise ValueError(f"positives are of {POSITIVES}, not {unknown}")
+            raise ValueError(f"positives must be among {POSITIVES}, not {unknown}")
         samples, sampling = len(self.train), self.sampling
         references = samples if sampling.clamp_end else samples - sampling.time_offset
         bounds = (references, samples, sampling.label_positives)
@@ -220,7 +220,7 @@ class ContrastiveData(StackedData):
     def training_batch(self, number: int) -> ContrastiveBatch:
         """Return training batch `number`: a function of the members' seeds and the number.
 
-        References and negatives are those of the same number whatever positives there are.
+        References and negatives do not depend on the types of positives.
         """
         assert self._draws is not None
         references, negatives, columns = self._draws[number]
@@ -230,17 +230,17 @@ class ContrastiveData(StackedData):
         if "time" in self.positives:
             parts.append((references + self.sampling.time_offset).clamp(max=len(self.train) - 1))
         if "labels" in self.positives:
-            assert self._table is not None, "positives are to be set before setup"
+            assert self._table is not None, "positives must be set before setup"
             parts.append(take(self._table, references * self.sampling.label_positives + columns))
         return ContrastiveBatch(take(self.train.inputs, torch.cat(parts, dim=1)), take(self.train.labels, references))
 
     def attribution_numbers(self) -> NDArray[np.int64]:
-        """Return (attribution samples,) training samples for attribution maps, evenly spread in time."""
+        """Return the training samples (attribution samples,) for attribution maps, evenly spaced in time."""
         count = self.attribution_samples
         return np.arange(count, dtype=np.int64) * self.train_items // count
 
     def attribution_batch(self) -> SeriesBatch:
-        """Return the samples that attribution maps are averaged over."""
+        """Return the samples over which attribution maps are averaged."""
         return self.train.part(torch.from_numpy(self.attribution_numbers()).to(self.train.inputs.device))
 
     def train_dataloader(self) -> BatchStream[ContrastiveBatch]:

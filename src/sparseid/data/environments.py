@@ -1,4 +1,4 @@
-"""Stacks of data from several environments that lie on the device and are indexed there."""
+"""Stacks of data from several environments, stored and indexed on the device."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sparseid.data.trees import Tree
 from sparseid.stacking.batches import StackedBatches, take
 
 CHUNK = 512
-"""Samples of a member in a batch of the validation and test set."""
+"""Number of samples of a member in a batch of the validation and test set."""
 
 
 @dataclass(frozen=True)
 class EnvironmentSplit:
-    """The training, validation or test samples of all members.
+    """Training, validation or test samples of all members.
 
     Attributes
     ----------
@@ -40,11 +40,11 @@ class EnvironmentSplit:
     latents: Tensor | None = None
 
     def __len__(self) -> int:
-        """Return the samples of a member."""
+        """Return the number of samples of a member."""
         return len(self.environments)
 
     def batch(self, indices: Tensor) -> EnvironmentBatch:
-        """Return the samples (members, batch) of each member, without their latents."""
+        """Return the samples at indices (members, batch), without their latents."""
         environments = self.environments.index_select(0, indices.flatten()).view(indices.shape)
         return EnvironmentBatch(take(self.inputs, indices), take(self.labels, indices), environments)
 
@@ -55,18 +55,18 @@ class EnvironmentSplit:
         return EnvironmentBatch(self.inputs[:, samples], self.labels[:, samples], environments, latents)
 
     def chunks(self, samples: int | None = None, size: int = CHUNK) -> Chunks[EnvironmentBatch]:
-        """Return the first samples of all members in order, `size` of each at a time; all of them for None."""
+        """Return the first `samples` samples (all for None) of every member in order, `size` at a time."""
         return Chunks(self.part, len(self) if samples is None else min(samples, len(self)), size)
 
     def to(self, device: torch.device | str) -> EnvironmentSplit:
-        """Return it on a device."""
+        """Return the split on a device."""
         latents = None if self.latents is None else self.latents.to(device)
         tensors = (self.inputs.to(device), self.labels.to(device), self.environments.to(device))
         return EnvironmentSplit(*tensors, latents)
 
 
 class EnvironmentData(StackedData):
-    """Data of several environments on a tree, for a stack.
+    """Data from several environments on a tree, for a stack.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ class EnvironmentData(StackedData):
     batch_size
         Training samples of a member per step.
     test_items
-        Test samples of a member.
+        Number of test samples of a member.
 
     Attributes
     ----------
     train, validation, test
-        The splits; there from `setup` on.
+        The splits; available after `setup`.
     """
 
     features: int
@@ -90,9 +90,9 @@ class EnvironmentData(StackedData):
     latents: int
     """Number of true latents."""
     unseen: str | None = None
-    """Name of the environment that is tested on and not trained on, if there is one."""
+    """Name of the environment that is only tested on, if any."""
     domain: str = ""
-    """Row key ``domain`` of data that only seem to be the paper's; empty where the configuration tells."""
+    """Row key ``domain`` of user-provided data that differ from the paper's; empty if the settings define the key."""
     train: EnvironmentSplit
     validation: EnvironmentSplit
     test: EnvironmentSplit
@@ -107,7 +107,7 @@ class EnvironmentData(StackedData):
         """Return the training, validation and test samples of all members, on the CPU."""
 
     def setup(self, stage: str | None = None) -> None:
-        """Make the data and move them to the device, once."""
+        """Create the data on the device, once."""
         if self._batches is not None:
             return
         self.train, self.validation, self.test = (split.to(self.device) for split in self.make())

@@ -1,4 +1,4 @@
-"""Stacks of data matrices, samples by features, that lie on the device and are indexed there."""
+"""Stacks of data matrices (samples, features), stored and indexed on the device."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from sparseid.data.stream import BatchStream, Chunks
 from sparseid.stacking.batches import StackedBatches, take
 
 CHUNK = 512
-"""Samples of a member in a batch of the test set."""
+"""Number of samples of a member in a batch of the test set."""
 PERIODS = 10
-"""Parts of a training that Lightning sees as an epoch each: what an epoch costs it is not paid every few batches."""
+"""Number of periods of a training, each an epoch for Lightning: avoids its overhead per epoch every few batches."""
 
 
 @dataclass(frozen=True)
 class FeatureTruth:
-    """What made the data, where that is known.
+    """Ground truth of synthetic data.
 
     Attributes
     ----------
     train, test
         (members, samples, true factors) float32: the factors of each sample.
     support
-        (features, true factors) float32: the share of each factor in what a feature depends on; rows sum to 1. With a
-        leading dimension of members where they differ.
+        (features, true factors) float32: fraction of each factor in the dependence of a feature; rows sum to 1. With a
+        leading dimension of members if they differ.
     """
 
     train: Tensor
@@ -41,22 +41,22 @@ class FeatureTruth:
     support: Tensor
 
     def to(self, device: torch.device) -> FeatureTruth:
-        """Return it on a device."""
+        """Return the ground truth on a device."""
         return FeatureTruth(self.train.to(device), self.test.to(device), self.support.to(device))
 
 
 @dataclass(frozen=True)
 class Matrices:
-    """What a data set makes; the leading dimension is 1 where all members share the data.
+    """Data matrices of all members; the leading dimension is 1 if the members share the data.
 
     Attributes
     ----------
     train
         (members or 1, samples, features) float32.
     test
-        The same of held-out samples; None where all samples are trained on, and are what is evaluated.
+        The same for held-out samples; None if all samples are used for training and evaluation.
     truth
-        What made them, if it is known.
+        Ground truth, if known.
     """
 
     train: Tensor
@@ -65,10 +65,10 @@ class Matrices:
 
 
 class FeatureData(StackedData):
-    """A data matrix for each member of a stack, or one that they share.
+    """A data matrix for each member of a stack, or one shared by all.
 
-    An epoch is a permutation of a member's training samples; its last batch is smaller where they do not divide
-    evenly. ``trainer.max_samples`` counts it as a full one.
+    An epoch is a permutation of a member's training samples; its last batch may be smaller, but counts as a full one
+    in ``trainer.max_samples``.
 
     Parameters
     ----------
@@ -77,36 +77,35 @@ class FeatureData(StackedData):
     batch_size
         Training samples of a member per step.
     test_items
-        Test samples of a member.
+        Number of test samples of a member.
 
     Attributes
     ----------
     train, test
-        (members, samples, features) float32 on the device, there from `setup` on. Members that share the data share
+        (members, samples, features) float32 on the device; available after `setup`. Members that share the data share
         its memory.
     truth
-        What made the data; None where it is not known.
+        Ground truth; None if unknown.
     column_sd
         (members, features) float32: population standard deviation of each feature over training and test samples.
     feature_names
-        One per feature; None where they have no names.
+        Names of the features; None without names.
     feature_kinds
-        One per feature, what kinds of feature it is: ``Action|Sci-Fi``; None where there are none.
+        Categories of each feature, such as ``Action|Sci-Fi``; None without categories.
     labels
-        (test samples,) the class of each test sample; None where there are no classes.
+        Class of each test sample, (test samples,); None without classes.
     gene_sets
-        Name -> features in upper case, of which it is counted how many sets some factor is about; None where none are
-        given.
+        Name -> features in upper case, for the number of sets that some factor is enriched for; None without sets.
     """
 
     likelihood: ClassVar[Literal["gaussian", "multinomial"]]
-    """Of a row: independent Gaussian features, or counts of its features."""
+    """Likelihood of a row: independent Gaussian features, or multinomial counts."""
     row_normalised: ClassVar[bool] = False
-    """Whether an encoder sees each row divided by its sum."""
+    """True if encoders see each row divided by its sum."""
     topic_size: ClassVar[int] = 5
-    """Features that a topic is shown by."""
+    """Number of features that describe a topic."""
     features: int
-    """Columns of the matrix."""
+    """Number of columns of the matrix."""
     feature_names: list[str] | None = None
     feature_kinds: list[str] | None = None
     labels: NDArray[np.str_] | None = None
@@ -125,7 +124,7 @@ class FeatureData(StackedData):
         """Return the data of all members, on the CPU."""
 
     def setup(self, stage: str | None = None) -> None:
-        """Make the data and move them to the device, once."""
+        """Create the data on the device, once."""
         if self._batches is not None:
             return
         device = self.device
@@ -137,12 +136,12 @@ class FeatureData(StackedData):
         self._batches = StackedBatches(self.seeds, self.train.shape[1], self.batch_size, device, drop_last=False)
 
     def _each(self, values: Tensor, device: torch.device) -> Tensor:
-        """Return values on the device with one entry per member: expanded, not copied, where they are shared."""
+        """Return values on the device with one entry per member; shared values are expanded, not copied."""
         return values.contiguous().to(device).expand(len(self.seeds), *[-1] * (values.ndim - 1))
 
     @property
     def epoch_steps(self) -> int:
-        """Batches of an epoch; there from `setup` on."""
+        """Number of batches of an epoch; available after `setup`."""
         assert self._batches is not None
         return len(self._batches)
 
@@ -164,7 +163,7 @@ class FeatureData(StackedData):
 
 
 def rows(matrix: Tensor, indices: Tensor) -> Tensor:
-    """Return the chosen rows of every member.
+    """Return the selected rows of every member.
 
     Parameters
     ----------
@@ -184,7 +183,7 @@ def rows(matrix: Tensor, indices: Tensor) -> Tensor:
 
 
 def _column_sd(made: Matrices) -> Tensor:
-    """Return (members or 1, features) population standard deviations over all samples."""
+    """Return the population standard deviations (members or 1, features) over all samples."""
     parts = [made.train] if made.test is None else [made.train, made.test]
     members = max(map(len, parts))
     whole = torch.cat([part.expand(members, -1, -1) for part in parts], dim=1)

@@ -1,4 +1,4 @@
-"""Folds of held-out samples, as the Sparse VAE's authors number them."""
+"""Folds of held-out samples, numbered as in the Sparse VAE's code."""
 
 from __future__ import annotations
 

@@ -21,11 +21,11 @@ class DataModule(LightningDataModule):
     test_items
         Test items of the next test; set by the run before each one.
     note
-        Caveat of every table made from these data; empty where they are the paper's.
+        Notice for tables of results on these data; empty for the paper's data.
     files
-        Path -> SHA-256 of the content, of each file that was read.
+        Path -> SHA-256 of each file that was read.
     remarks
-        Lines for the log of the run, such as the files that were read.
+        Lines for the run's log, such as the files that were read.
     """
 
     note: str = ""
@@ -37,14 +37,14 @@ class DataModule(LightningDataModule):
         self.remarks: list[str] = []
 
     def record_files(self, paths: Iterable[Path]) -> None:
-        """Record files that were read, each with a line for the log."""
+        """Record files that were read, with a line for the log for each."""
         read = {str(path): digest(path) for path in paths}
         self.files |= read
         self.remarks += [f"read {path} (SHA-256 {content[:16]})" for path, content in read.items()]
 
 
 class StackedData(DataModule):
-    """Data for a stack that lie on the device and are indexed there.
+    """Data for a stack, stored and indexed on the device.
 
     Parameters
     ----------
@@ -62,16 +62,16 @@ class StackedData(DataModule):
 
     @classmethod
     def from_settings(cls, settings: DataSettings, run: RunNumbers) -> Self:
-        """Return the data module of a run; subclasses take their settings, the seeds and the batch size."""
+        """Return the data module of a run; constructors of subclasses take settings, seeds and batch size."""
         build: Any = cls
         made: Self = build(settings, run.seeds, run.batch_size)
         return made
 
     @property
     def device(self) -> torch.device:
-        """The device of the run; the CPU without a trainer."""
+        """Device of the run; the CPU without a trainer."""
         return torch.device("cpu") if self.trainer is None else self.trainer.strategy.root_device
 
     def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:
-        """Return the batch as it is: on the device already."""
+        """Return the batch unchanged: it is already on the device."""
         return batch

@@ -28,11 +28,11 @@ class SingleMotifTest(NamedTuple):
     Attributes
     ----------
     keys
-        Row keys that tell it from the others of the data set.
+        Row keys that distinguish it from the other tests of the data set.
     set_name
-        The set of single motifs, for the data module's ``single_motif_set``.
+        Name of the set of single motifs, for the data module's ``single_motif_set``.
     without
-        Motif kinds that are left out, with the channels that stand for them.
+        Motif kinds to exclude, with the channels assigned to them.
     """
 
     keys: dict[str, Key]
@@ -41,7 +41,7 @@ class SingleMotifTest(NamedTuple):
 
 
 class MotifData(DataModule):
-    """Batches of items that hold motifs.
+    """Data module of items that contain motifs.
 
     Training item i is a function of (seed, i), and batch j holds the items from j x batch size on. The validation and
     the test set are the same for every seed. A data set defines its items (:meth:`draw`, :meth:`draw_test`) and the
@@ -132,7 +132,7 @@ class MotifData(DataModule):
         return self.fixed_set("test", self.test_items)
 
     def fixed_set(self, name: str, items: int) -> Chunks[MotifBatch]:
-        """Return the first items of a set that is the same for every seed; all but validation are as tests are."""
+        """Return the first items of a set that is the same for every seed; all but validation are drawn like tests."""
         draw = self.draw if name == "validation" else self.draw_test
         return self._first(items, draw, f"{self.name}/{name}")
 
@@ -183,7 +183,7 @@ class MotifData(DataModule):
 
 
 def checks(run: RunNumbers) -> tuple[int, int, int, int]:
-    """Return seed, batch size, batches per validation and validation items of a run, as `MotifData` takes them."""
+    """Return the arguments of `MotifData` for a run: seed, batch size, batches per validation, validation items."""
     return run.seed, run.batch_size, run.check_every // run.batch_size, run.check_items
 
 

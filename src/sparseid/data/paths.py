@@ -14,15 +14,15 @@ def data_folder() -> Path:
 
 
 def samples_folder() -> Path:
-    """Return the folder of the small data sets that the project itself holds."""
+    """Return the folder of the small data sets that are part of the project."""
     return PROJECT / "data" / "samples"
 
 
 def unusable(path: Path) -> str:
-    """Return why a file cannot be read (``is not there``, ``is empty``, ``cannot be read: ...``); empty if it can."""
+    """Return why a file cannot be read (``does not exist``, ``is empty``, ``cannot be read: ...``); empty if it can."""
     try:
         if not path.is_file():
-            return "is not there"
+            return "does not exist"
         with path.open("rb") as file:
             return "" if file.read(1) else "is empty"
     except OSError as error:  # also in a folder that may not be searched

@@ -43,7 +43,7 @@ class BatchStream(Generic[Batch]):
         self.length = length
 
     def __len__(self) -> int:
-        """Return the batches left in the period; with a length Lightning does not prefetch."""
+        """Return the number of batches left in the period; with a length Lightning does not prefetch."""
         return self.length - self.start() % self.length
 
     def __iter__(self) -> Iterator[Batch]:
@@ -60,9 +60,9 @@ class Chunks(Generic[Batch]):
     part
         Returns the items of a slice as a batch.
     items
-        Items to go through (of a stack: of each member).
+        Number of items (of each member of a stack).
     size
-        Items of a batch; the last may have fewer.
+        Number of items of a batch; the last may have fewer.
 
     Examples
     --------

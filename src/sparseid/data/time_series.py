@@ -1,4 +1,4 @@
-"""Settings that all time series for contrastive learning share, and the sizes of their splits; needs no torch."""
+"""Common settings of time series for contrastive learning, and the sizes of their splits (no torch)."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ def split_sizes(samples: int, held_out: float) -> tuple[int, int]:
 
 @dataclass
 class SamplingSettings:
-    """How the samples of a batch are drawn from a time series."""
+    """Sampling of batches from a time series."""
 
     time_offset: int = setting("Steps from a reference to its positive in time.", at_least=1)
     clamp_end: bool = setting(
-        "References may lie so near the end that the last sample is their positive in time (the authors' code).",
+        "Allow references so near the end that the last sample becomes their positive in time (authors' code).",
         default=False,
     )
     time_delta: int = setting(
-        "Steps between the two labels whose difference is added to a reference's label to find its positive by label.",
+        "Steps between two labels whose difference is added to a reference's label to find its positive by label.",
         at_least=1,
     )
     label_positives: int = setting(
-        "Positives by label drawn beforehand for each reference; a batch takes one of them.", at_least=1
+        "Number of positives by label that are drawn in advance for each reference; a batch uses one.", at_least=1
     )
 
 
@@ -54,29 +54,29 @@ class SamplingSettings:
 class ContrastiveSettings(DataSettings):
     """Settings of a time series whose end is held out."""
 
-    held_out: float = setting("Fraction of the series, at its end, that is not trained on.", above=0, below=1)
+    held_out: float = setting("Fraction of the series, at its end, that is held out.", above=0, below=1)
     attribution_samples: int = setting(
-        "Training samples that attribution maps are averaged over, evenly spread in time.", at_least=1
+        "Number of training samples, evenly spaced in time, over which attribution maps are averaged.", at_least=1
     )
     sampling: SamplingSettings = setting("Sampling of batches.", default=SamplingSettings)
 
     interface: ClassVar[str] = "contrastive"
 
     def largest_label(self) -> tuple[float, str]:
-        """Return the largest absolute value of a label, and the key of the setting that it comes from."""
+        """Return the largest absolute value of a label, and the key of the setting that determines it."""
         raise NotImplementedError
 
     def length_errors(self, samples: int, batch_size: int, source: str) -> Iterator[SettingsError]:
-        """Yield for what a time series is too short.
+        """Yield errors of a time series that is too short.
 
         Parameters
         ----------
         samples
-            Its length.
+            Length of the series.
         batch_size
-            Training samples of a seed in a batch.
+            Number of training samples of a seed in a batch.
         source
-            Key of the setting that its length comes from.
+            Key of the setting that determines the length.
         """
         train, last = split_sizes(samples, self.held_out)
         if train < batch_size:

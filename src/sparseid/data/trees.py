@@ -158,7 +158,7 @@ def without_environment(tree: Tree, environment: int, contract: bool = False) ->
     environment
         Number of the observed environment to remove; its node must be a leaf.
     contract
-        Whether to remove its parent as well, which then has one child: its two arcs become one, or the remaining child
+        Also remove its parent, which then has one child: its two arcs become one, or the remaining child
         becomes the root if the parent was the root.
 
     Returns

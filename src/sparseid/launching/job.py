@@ -12,7 +12,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from sparseid.config.errors import ConfigError
+from sparseid.errors import ConfigError
 
 BUSY = 75
 """Exit code if another process has the run: try again later (EX_TEMPFAIL of sysexits.h)."""

@@ -16,11 +16,11 @@ from hydra.types import HydraContext
 from omegaconf import DictConfig
 
 from sparseid.config.compose import to_run_config
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import recipe_hash
-from sparseid.config.origin import Origins
+from sparseid.config.messages import Origins
 from sparseid.config.sweep import Plan
-from sparseid.config.validate import absent
+from sparseid.config.validate import missing_files
+from sparseid.errors import ConfigError
 from sparseid.launching.one_run import DONE, FAILED, Outcome, make_run
 from sparseid.training.run_folder import RunFolder
 
@@ -32,7 +32,7 @@ class Task:
     """The task function of Hydra's launchers: makes one run of a plan."""
 
     def __init__(self, planned: Plan):
-        self.runs = tuple(cell.run for cell in planned.cells)
+        self.runs = tuple(trial.run for trial in planned.trials)
         """The checked configurations in order; our launchers use them, so that nothing is composed twice."""
         self.single = not planned.swept
 
@@ -48,12 +48,14 @@ def returns(outcomes: Sequence[Outcome]) -> list[JobReturn]:
 
 def launch(planned: Plan, configs: Path) -> list[Outcome]:
     """Make the runs with the configured launcher (``hydra/launcher``), also a single one, unlike Hydra itself."""
+    import sparseid.papers.registry  # noqa: F401 - a paper that cannot be imported is named before any run begins
+
     _refuse_processes_in_one(planned)
-    for cell in planned.cells:
-        for problem in absent(cell.run):
+    for trial in planned.trials:
+        for problem in missing_files(trial.run):
             raise ConfigError(problem.text, source=", ".join(problem.keys))
     if planned.swept:
-        print(f"{len(planned.cells)} runs over {', '.join(planned.swept)}", flush=True)
+        print(f"{len(planned.trials)} runs over {', '.join(planned.swept)}", flush=True)
     with initialize_config_dir(str(configs), job_name="sparseid", version_base="1.3"):
         loader = GlobalHydra.instance().config_loader()
     # outside of the context, so that runs may compose other configurations
@@ -62,13 +64,13 @@ def launch(planned: Plan, configs: Path) -> list[Outcome]:
         task_function=Task(planned),
         config=planned.tree,
     )
-    jobs: Sequence[JobReturn] = launcher.launch([cell.overrides for cell in planned.cells], initial_job_idx=0)
+    jobs: Sequence[JobReturn] = launcher.launch([trial.overrides for trial in planned.trials], initial_job_idx=0)
     return [job.return_value for job in jobs]
 
 
 def _refuse_processes_in_one(planned: Plan) -> None:
     """Refuse a sweep of runs on several devices in one process: Lightning would start the sweep once per device."""
-    several = any(cell.run.trainer.devices > 1 for cell in planned.cells)
+    several = any(trial.run.trainer.devices > 1 for trial in planned.trials)
     if planned.swept and several and planned.tree.hydra.launcher._target_.endswith("BasicLauncher"):
         raise ConfigError(
             "hydra/launcher=basic uses one process for all runs, but these need several (trainer.devices)",
@@ -109,9 +111,9 @@ def _finish_sweep(planned: Plan) -> None:
     from sparseid.reporting.page import build_report
     from sparseid.reporting.summary import finish_artefact
 
-    run = planned.cells[0].run
+    run = planned.trials[0].run
     if run.experiment in ARTEFACTS:
-        recipes = frozenset(recipe_hash(cell.run) for cell in planned.cells)
+        recipes = frozenset(recipe_hash(trial.run) for trial in planned.trials)
         finish_artefact(run.experiment, Path(run.outputs), run.scale, recipes)
     else:
         print(f"Report:  {build_report(Path(run.outputs))}")

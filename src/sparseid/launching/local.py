@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from sparseid.config.identity import run_directory, run_name
-from sparseid.config.needs import needed_run
+from sparseid.config.parents import parent_run
 from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.config.stored import load_run_config
 from sparseid.files import write_text
@@ -133,7 +133,7 @@ class Pool:
         self.command = command
         runs = [(file, load_run_config(file)) for file in files]
         names = {run_name(run) for _, run in runs}
-        needs = [run_name(source) if (source := needed_run(run)) else "" for _, run in runs]
+        needs = [run_name(source) if (source := parent_run(run)) else "" for _, run in runs]
         self.jobs = [
             _Job(run_name(run), run_directory(run), file, need if need in names else "")
             for (file, run), need in zip(runs, needs, strict=True)

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from sparseid.config.errors import ConfigError
 from sparseid.config.search_path import CONFIGS, config_folders, with_config_dir
-from sparseid.errors import InputError
+from sparseid.errors import ConfigError, InputError
 from sparseid.launching.component_help import component_pages
 from sparseid.launching.help import help_page
 
@@ -59,39 +58,39 @@ def _run(overrides: list[str], show: bool, skip_recorded: bool, configs: Path) -
 
     planned = plan(overrides, configs)
     if not show:
+        from sparseid.launching.one_run import check_outputs
         from sparseid.papers.presets import save_planned_runs
 
+        for outputs in dict.fromkeys(trial.run.outputs for trial in planned.trials):
+            check_outputs(outputs)
         save_planned_runs(planned, overrides, configs)
     if skip_recorded:
         from sparseid.launching.recorded import without_recorded
 
         planned = without_recorded(planned)
-        if not planned.cells:
+        if not planned.trials:
             print("all results are recorded")
             return 0
     if show:
         _show(planned)
         return 0
     from sparseid.launching.launch import launch, summarise
-    from sparseid.launching.one_run import check_outputs
 
-    for outputs in dict.fromkeys(cell.run.outputs for cell in planned.cells):
-        check_outputs(outputs)
     return summarise(planned, launch(planned, configs))
 
 
 def _show(planned: Plan) -> None:
-    """Print the folders of all runs as comments and the first configuration as YAML."""
+    """Print the (first) configuration of a plan as YAML, after the folder of every run as a comment."""
     from omegaconf import OmegaConf
 
     from sparseid.config.identity import run_directory
 
+    lines = [f"# {run_directory(trial.run)}" for trial in planned.trials]
     if planned.swept:
-        runs = f"{len(planned.cells)} runs over {', '.join(planned.swept)}"
-        print(f"# {runs}; the first one's configuration follows:")
-    for cell in planned.cells:
-        print(f"# {run_directory(cell.run)}")
-    print(OmegaConf.to_yaml(OmegaConf.structured(planned.cells[0].run)), end="")
+        runs = f"{len(planned.trials)} runs over {', '.join(planned.swept)}"
+        lines.insert(0, f"# {runs}; the first one's configuration follows:")
+    lines.append(OmegaConf.to_yaml(OmegaConf.structured(planned.trials[0].run)))
+    print("\n".join(lines), end="")  # at once, for a reader that closes the pipe early, such as head
 
 
 class _Parser(argparse.ArgumentParser):

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory, run_name
 from sparseid.config.schema import RunConfig
-from sparseid.errors import InputError
+from sparseid.errors import ConfigError, InputError
 from sparseid.reporting import PAGE
 from sparseid.training.errors import RunBusy, RunError, disk_full
 from sparseid.training.run_folder import RunFolder
@@ -135,15 +134,14 @@ def _on_page(folder: Path, outputs: Path) -> bool:
 
 
 def _failed(name: str, folder: Path, error: Exception) -> Outcome:
-    if isinstance(error, InputError):
-        code, message = REFUSED, str(error)
-    elif isinstance(error, RunError):  # its message has the remedy
-        code, message = FAILED, str(error)
+    code = REFUSED if isinstance(error, InputError) else FAILED
+    if isinstance(error, InputError | RunError):  # its message has the remedy
+        message = str(error)
     elif disk_full(error):
-        code, message = FAILED, f"no space left ({error}); free some, then repeat the command"
+        message = f"no space left ({error}); free some, then repeat the command"
     else:
         traceback.print_exception(error)
-        code, message = FAILED, f"{type(error).__name__}: {error}"
+        message = f"{type(error).__name__}: {error}"
     print(f"error: {name}: {message}", flush=True)
     first_line = message.splitlines()[0] if message else type(error).__name__
     return Outcome(name, folder, code, first_line, busy=isinstance(error, RunBusy))

@@ -13,11 +13,10 @@ from typing import Any
 
 from sparseid.config import sweep
 from sparseid.config.choices import choices, scales
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS, config_folders
-from sparseid.errors import InputError
+from sparseid.errors import ConfigError, InputError
 from sparseid.launching import recorded
 from sparseid.launching.estimate import NOTHING_LEFT, Estimate, Estimator, costs_of_runs, read_costs
 from sparseid.papers.presets import save_planned_runs
@@ -175,7 +174,7 @@ def plan_artefacts(
             save_planned_runs(planned, command, configs)
         except ConfigError as error:
             return (), str(error)
-        return tuple(plan_run(cell.run) for cell in planned.cells), ""
+        return tuple(plan_run(trial.run) for trial in planned.trials), ""
 
     planned = []
     for name, (paper, title) in _chosen(only).items():
@@ -190,7 +189,7 @@ def plan_command(overrides: Sequence[str], configs: Path = CONFIGS) -> Workload:
     """Plan the runs of ``python run.py`` with these overrides; ConfigError if they are invalid."""
     planned = sweep.plan(overrides, configs)
     save_planned_runs(planned, overrides, configs)
-    runs = [cell.run for cell in planned.cells]
+    runs = [trial.run for trial in planned.trials]
     first = runs[0]
     plan_run = _planner(first.scale, Path(first.outputs))
     title = ARTEFACTS[first.experiment].title if first.experiment in ARTEFACTS else ""

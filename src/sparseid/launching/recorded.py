@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sparseid.config.identity import member_seeds, recipe_hash
 from sparseid.config.schema import RunConfig
-from sparseid.config.sweep import Plan, with_needed
+from sparseid.config.sweep import Plan, with_parents
 from sparseid.papers.recorded import read_recorded
 from sparseid.papers.registry import ARTEFACTS
 
@@ -47,5 +47,5 @@ def without_recorded(planned: Plan) -> Plan:
     A run whose weights another one starts from stays: weights are not recorded.
     """
     known = results()
-    left = [cell for cell in planned.cells if not all(result in known for result in wanted(cell.run))]
-    return replace(planned, cells=with_needed(left))
+    left = [trial for trial in planned.trials if not all(result in known for result in wanted(trial.run))]
+    return replace(planned, trials=with_parents(left))

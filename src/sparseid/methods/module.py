@@ -26,7 +26,7 @@ class ExperimentModule(LightningModule, Generic[Data]):
     Attributes
     ----------
     milestone
-        Set during a validation: the name under which the run saves the present weights; None if it should not.
+        Set during a validation: the name under which the run saves the current weights; None to save nothing.
     progress_note
         Text of the progress line after the loss.
     evaluation
@@ -34,9 +34,9 @@ class ExperimentModule(LightningModule, Generic[Data]):
     measurements
         Results of the last test.
     remarks
-        Warnings about these results, for the log of the run.
+        Warnings about these results, for the run's log.
     arrays
-        Arrays of the last test that figures are drawn from; the run saves those of its last one.
+        Arrays of the last test for figures; the run saves those of its last test.
     """
 
     def __init__(self) -> None:
@@ -50,11 +50,11 @@ class ExperimentModule(LightningModule, Generic[Data]):
 
     @property
     def data(self) -> Data:
-        """The data module of the run."""
+        """Data module of the run."""
         return self.trainer.datamodule  # type: ignore[attr-defined]
 
     def evaluations(self, folder: Path) -> list[Evaluation]:
-        """Return the tests after training, in order: by default one of the last weights, on all test items.
+        """Return the tests after training, in order: by default a single test of the last weights on all test items.
 
         Parameters
         ----------
@@ -65,7 +65,7 @@ class ExperimentModule(LightningModule, Generic[Data]):
 
     @property
     def most_test_items(self) -> int:
-        """Upper bound of the items of all evaluations together, by which the time of testing is estimated."""
+        """Upper bound of the total number of test items of all evaluations, for estimates of the test time."""
         return self.data.test_items
 
     def on_test_start(self) -> None:
@@ -91,7 +91,7 @@ class StackedModule(ExperimentModule[Stack]):
         self.log_dict({f"{name}/seed{seed}": value for seed, value in zip(self.seeds, values, strict=True)})
 
     def note_validation(self, name: str, values: Sequence[float]) -> None:
-        """Set the progress note to the mean of the members' finite values, and list the seeds that have diverged."""
+        """Set the progress note to the mean of the members' finite values and the list of diverged seeds."""
         finite = np.isfinite(values)
         self.progress_note = f"{name} {np.mean(values, where=finite):.3g}" if finite.any() else ""
         if not finite.all():

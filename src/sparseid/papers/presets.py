@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from sparseid.config.choices import choices, scales
 from sparseid.config.identity import member_seeds, recipe_hash, run_name
-from sparseid.config.search_path import CONFIGS, config_folders
+from sparseid.config.search_path import CONFIGS, sets_search_path
 from sparseid.papers.recorded import PRESETS, RECORDED, parse_seeds, read_table, seeds_text, write_table
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ COLUMNS = ("experiment", "scale", "run", "recipe", "seeds")
 PLANNED = "planned"
 """Folder of tables below the folder of runs."""
 
-_HARMLESS = re.compile(r"experiment|scale|outputs|force|trainer|logger(\..+)?|hydra/launcher|hydra\.launcher\..+")
+_HARMLESS = re.compile(
+    r"experiment|scale|outputs|force|trainer|logger(\..+)?|hydra/launcher|hydra\.(launcher\..+|searchpath)"
+)
 """Keys that a command may set without changing the runs of its preset."""
 
 Line = tuple[str, str, str, str, str]
@@ -96,14 +98,15 @@ def save_planned_runs(planned: Plan, overrides: Sequence[str], configs: Path) ->
     configs
         The folder of YAML files; a preset that was never planned is planned from it, without the overrides.
     """
-    run = planned.cells[0].run
+    run = planned.trials[0].run
     outputs = Path(run.outputs)
     if all(_HARMLESS.fullmatch(text.partition("=")[0].lstrip("+")) for text in overrides):
         _write_planned(planned, outputs)
     elif not _lines(run.experiment, run.scale, outputs):
         from sparseid.config.sweep import plan  # imports Hydra
 
-        _write_planned(plan([f"experiment={run.experiment}", f"scale={run.scale}"], configs), outputs)
+        searched = filter(sets_search_path, overrides)
+        _write_planned(plan([f"experiment={run.experiment}", f"scale={run.scale}", *searched], configs), outputs)
 
 
 def _write_planned(planned: Plan, outputs: Path) -> None:
@@ -120,7 +123,7 @@ def _write_planned(planned: Plan, outputs: Path) -> None:
 
 def planned_lines(planned: Plan) -> list[Line]:
     """Return the lines of a planned preset, sorted."""
-    runs = [cell.run for cell in planned.cells]
+    runs = [trial.run for trial in planned.trials]
     return sorted(
         (run.experiment, run.scale, run_name(run), recipe_hash(run), seeds_text(member_seeds(run))) for run in runs
     )
@@ -134,12 +137,11 @@ def recorded_presets() -> dict[tuple[str, str], list[Line]]:
 
 
 def compose_presets(configs: Path = CONFIGS) -> Iterator[Line]:
-    """Compose every preset at every scale and yield the lines of its runs (a minute)."""
+    """Compose every preset of a folder at every scale and yield the lines of its runs (a minute)."""
     from sparseid.config.sweep import plan  # imports Hydra
 
-    folders = config_folders(configs)
-    for experiment in choices("experiment", folders):
-        for scale in sorted(scales(experiment, folders)):
+    for experiment in choices("experiment", [configs]):
+        for scale in sorted(scales(experiment, [configs])):
             yield from planned_lines(plan([f"experiment={experiment}", f"scale={scale}"], configs))
 
 

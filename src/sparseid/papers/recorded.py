@@ -77,10 +77,8 @@ def read_runs(folder: Path = RECORDED) -> pd.DataFrame:
     """
     if not (folder / RUNS).exists():
         return pd.DataFrame(columns=_RUN_COLUMNS)
-    parsers: dict[str, Callable[[str], Any]] = {
-        "seeds": parse_seeds,
-        "dirty": {"false": False, "true": True}.__getitem__,
-    }
+    dirty = {"false": False, "true": True}.__getitem__
+    parsers: dict[str, Callable[[str], Any]] = {"seeds": parse_seeds, "dirty": dirty}
     return read_table(folder / RUNS, _RUN_COLUMNS, parsers)
 
 
@@ -216,12 +214,8 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split()))
 
 
-def _value(text: str) -> float:
-    return float(text or "nan")
-
-
 def _read_paper(path: Path, runs: pd.DataFrame) -> pd.DataFrame:
-    parsers: dict[str, Callable[[str], Any]] = {"seed": int, "n": int, "value": _value}
+    parsers: dict[str, Callable[[str], Any]] = {"seed": int, "n": int, "value": lambda text: float(text or "nan")}
     parsers["run"] = {name: name for name in runs.index}.__getitem__  # others are damage
     rows = read_table(path, [*_BEFORE_KEYS, *_BEHIND_KEYS], parsers)
     return rows.astype({"value": float}).join(runs, on="run")

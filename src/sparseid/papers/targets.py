@@ -158,6 +158,7 @@ def _target(entry: dict[str, Any]) -> Target:
         interval = (float(spread[0]), float(spread[1]))
     elif kind == "sd" and spread is not None and value is not None:
         interval = (value - spread, value + spread)
+    error = entry.get("uncertainty", 0.0)
     optional = {name: entry[name] for name in ("op", "spread_kind", "role", "source", "note") if name in entry}
     return Target(
         **{name: entry[name] for name in ("id", "artefact", "metric", "unit", "n")},
@@ -165,7 +166,7 @@ def _target(entry: dict[str, Any]) -> Target:
         keys={**(entry.get("row") or {}), **(entry.get("column") or {})},
         value=float(value) if isinstance(value, int | float) else None,
         interval=interval,
-        uncertainty=_largest(entry.get("uncertainty", 0.0)),
+        uncertainty=float(max(error) if isinstance(error, list) else error),
         words=", ".join(map(str, value)) if isinstance(value, list) else "",
     )
 
@@ -174,7 +175,3 @@ def _statement(entry: dict[str, Any]) -> Statement:
     holds = entry["holds_in_paper"]
     in_words = {True: "yes", False: "no"}[holds] if isinstance(holds, bool) else holds
     return Statement(entry["id"], entry["artefact"], entry["statement"], entry["condition"], in_words)
-
-
-def _largest(error: float | list[float]) -> float:
-    return float(max(error)) if isinstance(error, list) else float(error)

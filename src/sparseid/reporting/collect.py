@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,8 @@ import pandas as pd
 from sparseid.papers.artefact import Arrays
 from sparseid.papers.recorded import read_recorded
 from sparseid.papers.rows import joined, newest, rows_frame
-from sparseid.reporting.seconds import rows_with_seconds
 from sparseid.training.errors import RunError
-from sparseid.training.rows import Row
+from sparseid.training.rows import Row, read_rows
 from sparseid.training.run_folder import RunFolder
 
 RESULT = "result.json"
@@ -143,3 +143,32 @@ def _state(folder: Path) -> tuple[str, str]:
     if status is None or not isinstance(state, str) or state == "unreadable":
         return "unreadable", f"{folder / 'status.json'} cannot be read. Start the run again: it continues."
     return state, str(status.get("message", ""))
+
+
+def rows_with_seconds(folder: RunFolder) -> list[Row]:
+    """Return the rows of a finished run and its `seconds_rows`; RunError if they cannot be read."""
+    rows = read_rows(folder.result)
+    return rows + seconds_rows(folder, rows)
+
+
+def seconds_rows(folder: RunFolder, rows: list[Row]) -> list[Row]:
+    """Return a row ``seconds`` of a finished run of one seed: the wall time of data preparation and training.
+
+    It is not among the run's own `rows`, because it is the only number that another run would not reproduce. Stacks
+    have none: a member's fraction of their time is not the time that it takes alone.
+
+    Returns
+    -------
+    list of Row
+        Empty for a stack, and if ``timing.json`` is missing, as in folders of earlier versions.
+    """
+    if len({row.seed for row in rows}) != 1:
+        return []
+    try:
+        timing = json.loads(folder.timing.read_text(encoding="utf-8"))
+        seconds = float(timing["prepare_s"]) + float(timing["train_s"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    first = rows[0]
+    common = {name: value for name, value in first.keys.items() if all(row.keys.get(name) == value for row in rows)}
+    return [replace(first, keys=common, metric="seconds", value=round(seconds, 3), unit="second", n=1)]

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 PART_FLOATS = {"cpu": 2**18, "cuda": 2**27}
-"""Size of the largest intermediate of a part: on a CPU what its cache keeps, on a GPU what its memory easily holds."""
+"""Maximum size of the largest intermediate tensor of a part: fits a CPU's cache, or easily a GPU's memory."""
 GROUP_FLOATS = {"cpu": 2**21, "cuda": 2**27}
 """Size of the largest intermediate of a group, whose losses and gradients are computed together."""
 
@@ -24,11 +24,11 @@ def parts(members: int, batch: int, floats: int, device: torch.device) -> Iterat
     Parameters
     ----------
     members, batch
-        Members of the stack, and rows of each.
+        Number of members of the stack, and of rows of each.
     floats
-        Size of the largest intermediate, per member and row.
+        Size of the largest intermediate tensor, per member and row.
     device
-        Where the work is done.
+        Device of the computation.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def parts(members: int, batch: int, floats: int, device: torch.device) -> Iterat
     [(0, 1, 0, 4), (0, 1, 4, 5), (1, 2, 0, 4), (1, 2, 4, 5)]
     """
     rows = max(PART_FLOATS.get(device.type, PART_FLOATS["cuda"]) // floats, 1)
-    together = max(rows // batch, 1)  # members whose whole batches fit
+    together = max(rows // batch, 1)  # number of members whose whole batches fit
     for first in range(0, members, together):
         for start in range(0, batch, rows):
             yield slice(first, min(first + together, members)), slice(start, min(start + rows, batch))

@@ -76,6 +76,6 @@ class StepNoise:
         self._draws = StepDraws(draw_block, math.prod(shape))
 
     def at(self, step: int, batch: int, device: torch.device) -> Tensor:
-        """Return (members, batch, ...) for a step; `batch` may be smaller than that of a full one."""
+        """Return (members, batch, ...) for a step; `batch` may be smaller than a full batch."""
         (noise,) = self._draws.at(step, device)
         return noise[:, :batch]

@@ -1,1 +1,1 @@
-"""One run: seeds, data, module, trainer, fit, test, rows; and the folder it leaves."""
+"""Execution of one run: seeds, data, module, trainer, fit, test, rows; and its output folder."""

@@ -1,6 +1,6 @@
-"""Settings of a run -> its objects.
+"""Construction of a run's objects from its settings.
 
-Imports are made when settings ask for them: a run loads its own method and nothing else.
+Components are imported on demand: a run loads only its own data set and method.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ from sparseid.training.run_folder import RunFolder
 
 
 def run_numbers(cfg: RunConfig) -> RunNumbers:
-    """Return the numbers that data modules and methods are built with."""
+    """Return the numbers that data modules and methods are constructed with."""
     batch_size = cfg.trainer.batch_size
     steps = cfg.trainer.max_samples // batch_size
     return RunNumbers(cfg.seed, member_seeds(cfg), batch_size, steps, *cfg.method.validation())
 
 
 def build_data(cfg: RunConfig) -> DataModule:
-    """Return the data module that the settings of the data load."""
+    """Return the data module of the data settings."""
     made: DataModule = resolve_name(cfg.data.loads).from_settings(cfg.data, run_numbers(cfg))
     return made
 
 
 def build_module(cfg: RunConfig, data: DataModule) -> ExperimentModule:
-    """Return the method that its settings load, freshly initialised from the global generators."""
+    """Return the module of the method settings, initialised from the global generators."""
     made: ExperimentModule = resolve_name(cfg.method.loads).from_settings(cfg.method, data, run_numbers(cfg))
     return made
 
 
 def build_trainer(cfg: RunConfig, folder: RunFolder, preemption: Preemption) -> pl.Trainer:
-    """Return Lightning's trainer with our callbacks and none of its own files.
+    """Return Lightning's trainer with our callbacks and without its own log files.
 
-    One epoch is one period between two validations; one batch is one optimiser step.
+    An epoch is a period between two validations; a batch is an optimiser step.
 
     Raises
     ------
     InputError
-        If it asks for devices that this machine does not have.
+        If this machine does not have the requested devices.
     """
     settings = cfg.trainer
     curves = StepCurves(folder.metrics, settings.batch_size)
@@ -75,7 +75,7 @@ def build_trainer(cfg: RunConfig, folder: RunFolder, preemption: Preemption) -> 
 
 
 def build_tester(cfg: RunConfig, folder: RunFolder, trainer: pl.Trainer) -> pl.Trainer:
-    """Return a trainer for the tests of what `trainer` has trained: on one device, whatever there were in training."""
+    """Return a single-device trainer for testing, however many devices were used for training."""
     if trainer.world_size == 1:
         return trainer
     attached: list[pl.Callback] = trainer.callbacks  # type: ignore[attr-defined]
@@ -96,7 +96,7 @@ def _trainer(
         precision=cast("pl.trainer.trainer._PRECISION_INPUT", settings.precision),
         callbacks=callbacks,
         plugins=[AtomicCheckpointIO(), _environment(devices)],
-        use_distributed_sampler=False,  # data modules know which items are whose
+        use_distributed_sampler=False,  # data modules assign items to processes
         reload_dataloaders_every_n_epochs=1,  # the first period after a resume is shorter than the others
         num_sanity_val_steps=0,
         logger=False,
@@ -104,15 +104,15 @@ def _trainer(
         enable_progress_bar=any(isinstance(callback, Bar) for callback in callbacks),
         default_root_dir=folder.path,
     )
-    # Lightning would raise at its own moments on SIGTERM and, with several processes, talk about it at every step; it
-    # has no public way to leave signals to us
+    # Lightning would raise on SIGTERM at arbitrary moments and, with several processes, communicate about it at every
+    # step; it has no public option to leave signals to us
     trainer._signal_connector.register_signal_handlers = lambda: None  # type: ignore[method-assign]
     trainer.fit_loop.epoch_loop._broadcast_sigterm_tensor = lambda: None  # type: ignore[method-assign]
     return trainer
 
 
 def _environment(devices: int) -> ClusterEnvironment:
-    """Return who starts the processes of a run on several devices: SLURM where its job has a task for each, else we."""
+    """Return the environment that starts the processes of a run: SLURM with a task per device, else Lightning."""
     if devices > 1 and os.environ.get("SLURM_NTASKS") == str(devices) and SLURMEnvironment.detect():
         return SLURMEnvironment(auto_requeue=False)  # Lightning's own requeueing saves at unsafe moments
     return LightningEnvironment()

@@ -1,4 +1,4 @@
-"""Callbacks of every run: step curves with a watch on the loss, and progress lines."""
+"""Callbacks of every run: training curves with a check of the loss, timing and progress lines."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from sparseid.training.errors import RunDiverged
 from sparseid.training.processes import gather
 
 LOG_EVERY = 50
-"""Steps between two points of the training curves, and between two looks at the loss on a GPU."""
+"""Number of steps between two points of the training curves, and between two checks of the loss on a GPU."""
 
 HEADER = "step,samples,name,value\n"
 
 
 class StepCurves(pl.Callback):
-    """Append curves to ``metrics.csv``, one value a line, and stop the run when the loss is no longer finite.
+    """Append training curves to ``metrics.csv``, one value a line, and stop the run if the loss is not finite.
 
     Every `LOG_EVERY` steps: ``loss`` (mean over those steps and all processes) and what the module logged in
-    ``training_step``. After every validation: what it logged under a name that begins with ``val``. The loss is summed
-    on the device and read every `LOG_EVERY` steps, so that no step waits for the device or for another process; a
-    single process on the CPU looks at every step.
+    ``training_step``. After every validation: the values logged under names that begin with ``val``. The loss is
+    summed on the device and read every `LOG_EVERY` steps, so that no step waits for the device or for another process;
+    a single process on the CPU checks every step.
 
     Parameters
     ----------
     path
-        The file; lines beyond the step at which training starts are removed, so that a resume leaves no line doubled.
+        The file; lines after the step at which training starts are removed, so that a resume duplicates no line.
     batch_size
         Training samples per step.
     """
@@ -45,13 +45,13 @@ class StepCurves(pl.Callback):
         self.path = path
         self.batch_size = batch_size
         self.loss = math.nan
-        self._sum: torch.Tensor | None = None  # of this process's losses in the present interval
-        self._sums = torch.zeros(0)  # of all processes, at the last look
+        self._sum: torch.Tensor | None = None  # of this process's losses in the current interval
+        self._sums = torch.zeros(0)  # of all processes, at the last check
         self._count = 0
         self._step = self._checked = 0
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Cut the file back to the step at which training starts."""
+        """Truncate the file to the step at which training starts."""
         self._step = self._checked = trainer.global_step
         if self._count:
             own = self._sums[trainer.global_rank] if len(self._sums) == trainer.world_size else self._sums.mean()
@@ -62,9 +62,9 @@ class StepCurves(pl.Callback):
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        """Add the loss of a step; write and check at the end of an interval."""
+        """Add the loss of a step; check and write at the end of an interval."""
         loss = outputs["loss"] if isinstance(outputs, Mapping) else outputs
-        if loss is None:  # the module optimises by itself and returned nothing
+        if loss is None:  # manual optimisation without a returned loss
             return
         loss = loss.detach().float()
         self._sum = loss if self._sum is None else self._sum + loss
@@ -80,11 +80,11 @@ class StepCurves(pl.Callback):
             self.check(trainer)
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Write what the validation logged."""
+        """Write the logged values of the validation."""
         self._write(trainer, {k: v for k, v in trainer.callback_metrics.items() if k.startswith("val")})
 
     def check(self, trainer: pl.Trainer) -> torch.Tensor:
-        """Return the summed losses of the present interval, one for each process, after a look at them.
+        """Check the summed losses of the current interval and return them, one per process.
 
         Raises
         ------
@@ -106,21 +106,21 @@ class StepCurves(pl.Callback):
                 file.write("".join(lines))
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the unfinished interval as :meth:`check` saw it, with the sum of every process."""
+        """Return the state of the unfinished interval at the last :meth:`check`, with the sum of every process."""
         return {"sums": self._sums, "count": self._count}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on with an unfinished interval."""
+        """Resume an unfinished interval."""
         self._sums, self._count = state_dict["sums"], state_dict["count"]
 
 
 class Timing(pl.Callback):
-    """Measure the seconds of training and of the tests, over all starts of a run, and keep them in ``timing.json``.
+    """Measure the seconds of training and tests over all starts of a run, and write them to ``timing.json``.
 
-    With them those in which the data were made, by the last start: from when this callback is made to the first step.
-    The seconds of training stand in the checkpoint: work that a killed process lost does not count, nor does its time.
-    (Lightning's `Timer` counts saving too, and knows the last test only.)
-    The tests are made anew by every start that comes to them; the last ones count.
+    The file also has the seconds of data preparation in the last start: from the creation of this callback to the first
+    step. Checkpoints store the seconds of training, so that the time of work lost by a killed process does not count.
+    (Lightning's `Timer` also counts saving, and only the last test.) A start repeats unfinished tests; the last ones
+    count.
 
     Parameters
     ----------
@@ -139,13 +139,13 @@ class Timing(pl.Callback):
         self._since = time.monotonic()
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Count the seconds since this callback was made, in which the data were, and start the clock."""
+        """Store the seconds of data preparation, since the creation of this callback, and start the clock."""
         now = time.monotonic()
         self.prepare_s, self._since = now - self._since, now
         self.trained["world_size"] = trainer.world_size
 
     def on_train_batch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule, *_: Any) -> None:
-        """Count the step, and the seconds since the last one ended."""
+        """Count the step, and the seconds since the end of the last one."""
         now = time.monotonic()
         self.trained["train_s"] += now - self._since
         self.trained["steps"] = trainer.global_step
@@ -171,16 +171,16 @@ class Timing(pl.Callback):
         self._write(trainer)
 
     def on_exception(self, trainer: pl.Trainer, pl_module: pl.LightningModule, exception: BaseException) -> None:
-        """Write the file if that can be done."""
+        """Write the file if possible."""
         with contextlib.suppress(OSError):
             self._write(trainer)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what was trained so far."""
+        """Return seconds and steps of training so far."""
         return dict(self.trained)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Restore seconds and steps of training."""
         self.trained = dict(state_dict)
 
     def _write(self, trainer: pl.Trainer) -> None:
@@ -207,16 +207,16 @@ def _lines_until(path: Path, step: int) -> list[str]:
 
 
 class Progress(pl.Callback):
-    """Say every `every_s` seconds how far the run is, in one plain line.
+    """Print the progress of the run as one plain line every `every_s` seconds.
 
     Parameters
     ----------
     say
-        Takes the line.
+        Called with the line.
     curves
-        Knows the loss.
+        Source of the loss.
     max_samples, batch_size
-        Training samples of the run at most, and per step.
+        Maximum number of training samples, and training samples per step.
     every_s
         Seconds between two lines.
     """
@@ -243,7 +243,7 @@ class Progress(pl.Callback):
         self._said_samples = trainer.global_step * self.batch_size
 
     def on_train_batch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule, *_: Any) -> None:
-        """Say it if it is time."""
+        """Print a line if it is due."""
         self._training_line(trainer, pl_module)
 
     def on_validation_batch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule, *_: Any) -> None:
@@ -277,7 +277,7 @@ class Progress(pl.Callback):
 
 
 class OnceReady(pl.Callback):
-    """Call `start` in the first process once ``metrics.csv`` has been cut back, also where only the tests are left.
+    """Call `start` in the first process once ``metrics.csv`` is truncated, even if only the tests are left.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ class OnceReady(pl.Callback):
         self._called = False
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Call it if nothing has."""
+        """Call `start` the first time."""
         if trainer.is_global_zero and not self._called:
             self._called = True
             self.start()
@@ -299,10 +299,10 @@ class OnceReady(pl.Callback):
 
 
 class Bar(RichProgressBar):
-    """Lightning's bar with the method's note."""
+    """Lightning's progress bar with the method's note."""
 
     def get_metrics(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> dict[str, Any]:
-        """Return what stands behind the bar."""
+        """Return the values shown after the bar."""
         metrics = super().get_metrics(trainer, pl_module)
         note = getattr(pl_module, "progress_note", "")
         return {**metrics, "note": note} if note else metrics

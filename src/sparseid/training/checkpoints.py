@@ -1,9 +1,9 @@
-"""Checkpoints: written atomically between two steps, read back with ``weights_only=True``.
+"""Checkpoints: written atomically between two steps, loaded with ``weights_only=True``.
 
-A checkpoint is taken *before* a step begins: every hook of the step and of the validation before it has ended, so the
-state is whole whichever hooks a method uses. It holds Lightning's own dictionary without the state of its loops:
-batches are functions of their number and a period ends at multiples of its length, so the step number says where to go
-on.
+A checkpoint is saved *before* a step begins: all hooks of the previous step and validation have ended, so the state is
+consistent whichever hooks a method uses. It contains Lightning's own dictionary without the state of its loops: batches
+are functions of their number and periods end at multiples of their length, so the step number determines where to
+resume.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from sparseid.training.seeding import restore_rng, rng_state
 
 LAST, PREVIOUS, NEXT = "last.ckpt", "previous.ckpt", "next.ckpt"
 RUN_STATE = "sparseid"
-"""Key of what a checkpoint holds beyond Lightning's dictionary: generators, and whether training has finished."""
+"""Key of our part of a checkpoint: random generators, milestones, and whether training has finished."""
 
 AGREE_EVERY = 10
-"""Steps between two moments at which several processes agree on whether to save or to stop."""
+"""Number of steps after which several processes agree on whether to save or stop."""
 
 
 def load(path: Path) -> dict[str, Any]:
-    """Load a checkpoint to the CPU; anything but tensors and plain values in it is refused."""
+    """Load a checkpoint to the CPU; anything but tensors and plain values is refused."""
     content = torch.load(path, map_location="cpu", weights_only=True)
     if not isinstance(content, dict) or "state_dict" not in content:
         raise ValueError("it has no state_dict")
@@ -42,19 +42,19 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def usable_checkpoint(folder: Path, say: Callable[[str], None]) -> Path | None:
-    """Return the newest checkpoint of a run that can be read, or None if there is none.
+    """Return the newest readable checkpoint of a run, or None without checkpoints.
 
     Parameters
     ----------
     folder
         The run's ``checkpoints`` folder.
     say
-        Is told if the newest is damaged and the one before it is taken.
+        Called with a message if the newest checkpoint is damaged and the previous one is used.
 
     Raises
     ------
     RunError
-        If there are checkpoints but none can be read.
+        If no existing checkpoint can be read.
     """
     damaged = []
     for path in (folder / LAST, folder / PREVIOUS):
@@ -63,24 +63,24 @@ def usable_checkpoint(folder: Path, say: Callable[[str], None]) -> Path | None:
         try:
             if RUN_STATE not in load(path):
                 raise ValueError("it was not written by this program")
-        except Exception as error:  # whatever a damaged file makes torch raise
+        except Exception as error:  # torch raises many types for a damaged file
             damaged.append(f"{path}: {str(error).splitlines()[0] if str(error) else type(error).__name__}")
             continue
         if damaged:
-            say(f"damaged checkpoint, going on from {path.name}; {damaged[0]}")
+            say(f"damaged checkpoint, resuming from {path.name}; {damaged[0]}")
         return path
     if damaged:
         raise RunError(
             "No checkpoint can be read; nothing was changed.\n  " + "\n  ".join(damaged) + "\n"
-            f"To begin again delete {folder}, or give force=true."
+            f"To start again, delete {folder} or set force=true."
         )
     return None
 
 
 class AtomicCheckpointIO(TorchCheckpointIO):
-    """Write checkpoints so that a killed process or a full disk leaves the old ones as they were.
+    """Write checkpoints such that a killed process or a full disk leaves the old ones unchanged.
 
-    ``last.ckpt`` becomes ``previous.ckpt`` when a new one is complete on the disk. Other names are simply replaced.
+    ``last.ckpt`` becomes ``previous.ckpt`` once a new one is completely written. Other files are simply replaced.
     """
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: str | Path, storage_options: Any = None) -> None:
@@ -109,22 +109,22 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 
 
 class LastCheckpoint(Checkpoint):
-    """Save ``last.ckpt`` after every validation, every `every_s` seconds and at the end; restore what it saved.
+    """Save ``last.ckpt`` after every validation, every `every_s` seconds and at the end; restore its state.
 
-    Weights that a method wants to keep (it sets its attribute ``milestone`` to a name during validation) go to
-    ``milestones/<name>.ckpt`` beside it. A run that has been asked to stop is saved at the same place, between two
-    batches, and left with `RunPreempted`. Several processes agree on both every `AGREE_EVERY` steps.
+    If a method sets its attribute ``milestone`` to a name during validation, its weights are also saved as
+    ``milestones/<name>.ckpt`` in the same folder. A run that has been asked to stop is saved between two batches and
+    ends with `RunPreempted`. Several processes agree on saving and stopping every `AGREE_EVERY` steps.
 
     Parameters
     ----------
     path
         The file to write.
     every_s
-        Seconds between two checkpoints within a period.
+        Number of seconds between two checkpoints within a period.
     preemption
-        Knows whether the run has been asked to stop.
+        Requests to stop the run.
     before_save
-        Called with the trainer before saving; raises if the state should not be kept.
+        Called with the trainer before saving; raises if the state must not be saved.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class LastCheckpoint(Checkpoint):
         self._restored_rng: list[dict[str, Any]] = []
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Start the clock; remove milestones that were reached after the checkpoint from which training goes on."""
+        """Start the clock; remove milestones that are newer than the checkpoint from which training resumes."""
         self._saved_at = time.monotonic()
         self._begins = True
         if trainer.is_global_zero:
@@ -155,7 +155,7 @@ class LastCheckpoint(Checkpoint):
                     path.unlink()
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Save a milestone; ask for a checkpoint as soon as all hooks of this validation have ended."""
+        """Save a milestone; request a checkpoint after all hooks of this validation."""
         self._validated = True
         name = getattr(pl_module, "milestone", None)
         if name is not None:
@@ -165,7 +165,7 @@ class LastCheckpoint(Checkpoint):
     def on_train_batch_start(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
     ) -> None:
-        """Save if it is time or the run has to stop; after a resume, set the generators to where they were here."""
+        """Save if due or if the run has to stop; after a resume, restore the random generators."""
         begins, self._begins = self._begins, False
         if begins and trainer.global_rank < len(self._restored_rng):  # fewer if it was saved by fewer processes
             restore_rng(self._restored_rng[trainer.global_rank])
@@ -180,12 +180,12 @@ class LastCheckpoint(Checkpoint):
             raise preempted(signum)
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Save the end of training."""
+        """Save the final state of training."""
         self._finished = True
         self._save(trainer)
 
     def on_test_batch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule, *_: Any) -> None:
-        """Stop between two batches of a test if the run has to: the end of training is saved."""
+        """Stop between two test batches if requested: the final state of training is already saved."""
         self.preemption.check()
 
     def _save(self, trainer: pl.Trainer) -> None:
@@ -197,7 +197,7 @@ class LastCheckpoint(Checkpoint):
     def on_save_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
-        """Add the generators of all processes, leave out the state of Lightning's loops."""
+        """Add the random generators of all processes, and remove the state of Lightning's loops."""
         del checkpoint["loops"]
         rng = gather(trainer, rng_state())
         checkpoint[RUN_STATE] = {"rng": rng, "finished": self._finished, "milestones": self._milestones}
@@ -205,18 +205,18 @@ class LastCheckpoint(Checkpoint):
     def on_load_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
-        """Set Lightning's counters; a finished training is not continued."""
+        """Restore Lightning's counters; a finished training is not continued."""
         rng = checkpoint[RUN_STATE]["rng"]
-        self._restored_rng = rng if isinstance(rng, list) else [rng]  # written before runs on several devices
+        self._restored_rng = rng if isinstance(rng, list) else [rng]  # checkpoints from before multi-device runs
         self._milestones = checkpoint[RUN_STATE]["milestones"]
         self._finished = trainer.should_stop = checkpoint[RUN_STATE]["finished"]
         set_progress(trainer, step=checkpoint["global_step"], epoch=checkpoint["epoch"])
 
 
 def set_progress(trainer: pl.Trainer, step: int, epoch: int) -> None:
-    """Let a new fit begin at optimiser step `step` and epoch `epoch`.
+    """Set the first optimiser step and epoch of a new fit.
 
-    Lightning has no public way to do it: these are the counters behind ``trainer.global_step`` and
+    Lightning has no public interface for this: these are the counters of ``trainer.global_step`` and
     ``trainer.current_epoch``.
     """
     loop = trainer.fit_loop

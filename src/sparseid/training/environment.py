@@ -1,4 +1,4 @@
-"""What a run was made with: versions, commit, local changes, device."""
+"""Provenance of a run: package versions, commit, local changes, device."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def describe(seed: int | list[int], device: str, earlier: dict[str, Any] | None 
     Parameters
     ----------
     seed
-        The run's seed, or those of its stack.
+        Seed of the run, or seeds of its stack.
     device
         Name of the device.
     earlier
-        The content written when the run was begun, if it is resumed: the commits of all starts are listed.
+        Content from the first start of a resumed run; the commits of all starts are listed.
     """
     source = Path(__file__).parent
     commit = _git(source, "rev-parse", "HEAD") or "unknown"
@@ -50,7 +50,7 @@ def describe(seed: int | list[int], device: str, earlier: dict[str, Any] | None 
 
 
 def read(path: Path) -> dict[str, Any] | None:
-    """Return an earlier ``environment.json``, or None if there is none that can be read."""
+    """Return the content of an ``environment.json``, or None if it cannot be read."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -59,14 +59,14 @@ def read(path: Path) -> dict[str, Any] | None:
 
 
 def device_name(device: torch.device) -> str:
-    """Return the name of a device as rows and files give it: the GPU's product name, or ``cpu``."""
+    """Return the name of a device for rows and files: the GPU's product name, or ``cpu``."""
     import torch
 
     return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    """Return what git prints, or nothing where the code is no git checkout."""
+    """Return the output of git, or an empty string outside a git checkout."""
     try:
         done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, timeout=20, check=True)
     except (OSError, subprocess.SubprocessError):

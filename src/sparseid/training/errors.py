@@ -1,4 +1,4 @@
-"""Errors of a run whose message is ready to print: what happened, where, and what to do."""
+"""Errors of a run, with a message that is ready to print: event, place and remedy."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import errno
 
 
 class RunError(Exception):
-    """A run cannot start or go on; the message says what to do."""
+    """A run cannot start or resume; the message has the remedy."""
 
 
 class RunBusy(RunError):
-    """Another process makes this run."""
+    """Another process is executing this run."""
 
 
 class RunDiverged(RunError):
@@ -18,16 +18,16 @@ class RunDiverged(RunError):
 
 
 class RunPreempted(SystemExit):
-    """A run was saved and stopped because of a signal; the same command goes on with it.
+    """A run was saved and stopped because of a signal; the same command resumes it.
 
-    It is no error: like any SystemExit it ends the process, with exit code 128 + signal, unless a launcher takes it up.
+    This is not an error: like any SystemExit it ends the process, with exit code 128 + signal, unless it is caught.
 
     Parameters
     ----------
     signum
-        SIGTERM (stopped from outside) or SIGUSR2 (the time limit is near: whoever started the job should requeue it).
+        SIGTERM (external stop) or SIGUSR2 (the time limit is near, and the job should be requeued).
     message
-        What happened and what to do.
+        Event and remedy.
     """
 
     def __init__(self, signum: int, message: str):
@@ -37,5 +37,5 @@ class RunPreempted(SystemExit):
 
 
 def disk_full(error: BaseException) -> bool:
-    """Return whether `error` says that nothing more can be written: full disk, quota, limit on the size of a file."""
+    """Return whether `error` means that no more can be written: full disk, quota or file size limit."""
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -2,7 +2,7 @@
 
 Training never waits for wandb and shares no random generator, signal or exception with it: ``metrics.csv``,
 ``result.json`` and ``figures/`` are all that the reporter reads. Lightning's `WandbLogger` in the training process
-cannot promise this; ``src/sparseid/README.md`` says what was tried.
+cannot guarantee this; ``README.md`` in this folder describes what was tried.
 
 Every start reports the curves from the beginning. Offline, the newest folder is complete and replaces the earlier ones
 of its run; online, steps that the server already has are skipped.
@@ -26,7 +26,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from sparseid.config.identity import cell_keys, member_seeds, run_hash, run_name
+from sparseid.config.identity import member_seeds, row_keys, run_hash, run_name
 from sparseid.config.schema import RunConfig
 from sparseid.training import environment
 from sparseid.training.rows import Row, read_rows
@@ -35,13 +35,13 @@ from sparseid.training.run_folder import RunFolder
 POLL_S = 1.0
 """Seconds between two reads of ``metrics.csv``."""
 INIT_S = 60.0
-"""Seconds that the service may take to open a run before it is logged offline."""
+"""Maximum number of seconds to open a run online before it is logged offline."""
 UPLOAD_S = 20.0
-"""Seconds of uploading after the end of the run; the rest stays on disk for ``wandb sync``."""
+"""Maximum number of seconds for uploads after the end of the run; the rest stays on disk for ``wandb sync``."""
 FINISH_S = 40.0
-"""Seconds after which a reporter that has not ended is killed."""
+"""Number of seconds after which an unfinished reporter is killed."""
 ROOM = 2**16
-"""Bytes that must be free at the end; otherwise what wandb wrote is taken to be incomplete."""
+"""Number of bytes that must be free at the end; otherwise the files of wandb are considered incomplete."""
 FIGURES = "figures/"
 """Prefix of the names of logged figures."""
 
@@ -64,7 +64,7 @@ def start(cfg: RunConfig, folder: RunFolder) -> None:
 
 @atexit.register
 def finish() -> None:
-    """Let the reporter upload rows and figures of the finished run, for `FINISH_S` seconds at most."""
+    """Let the reporter upload rows and figures of the finished run, for at most `FINISH_S` seconds."""
     global _reporter
     if _reporter is None:
         return
@@ -90,14 +90,14 @@ def _send(process: subprocess.Popen, line: str) -> None:
 
 
 def request(cfg: RunConfig, folder: RunFolder) -> dict[str, Any]:
-    """Return what the reporter needs as plain values; ``init`` are arguments of ``wandb.init``."""
-    cell = cell_keys(cfg)
+    """Return the input of the reporter as plain values; ``init`` are arguments of ``wandb.init``."""
+    trial = row_keys(cfg)
     return {
         "folder": str(folder.path.absolute()),
         "mode": cfg.logger.mode,
         "resumed": len(folder.metrics.read_text(encoding="utf-8").splitlines()) > 1,
         "pid": os.getpid(),
-        "cell": list(cell),
+        "trial": list(trial),
         "init": {
             "dir": os.environ.get("WANDB_DIR") or str(Path(cfg.outputs).absolute()),
             "project": cfg.logger.project,
@@ -105,7 +105,7 @@ def request(cfg: RunConfig, folder: RunFolder) -> dict[str, Any]:
             "id": f"{cfg.scale}-{cfg.paper}-{run_hash(cfg)}",
             "name": run_name(cfg),
             "group": cfg.experiment,
-            "job_type": "-".join(map(str, cell.values())),
+            "job_type": "-".join(map(str, trial.values())),
             "tags": tags(cfg, environment.read(folder.path / "environment.json") or {}),
             "config": asdict(cfg),
         },
@@ -113,7 +113,7 @@ def request(cfg: RunConfig, folder: RunFolder) -> dict[str, Any]:
 
 
 def tags(cfg: RunConfig, made_with: dict[str, Any]) -> list[str]:
-    """Return a run's tags: paper, scale, method, data, seeds, commit, and ``dirty`` after local changes."""
+    """Return a run's tags: paper, scale, method, data, seeds, commit, and ``dirty`` with local changes."""
     commit = str(made_with.get("commit", "unknown"))[:8]
     seeds = [f"seed-{seed}" for seed in member_seeds(cfg)]
     dirty = ["dirty"] if made_with.get("dirty") else []
@@ -139,24 +139,24 @@ def main() -> None:
         orders.readline()
         ended.set()
         time.sleep(FINISH_S)
-        os._exit(1)  # after a killed run nobody is left to kill a reporter that hangs
+        os._exit(1)  # after a killed run no process is left to kill a hanging reporter
 
     threading.Thread(target=await_end, daemon=True).start()
     try:
         report(asked, ended, say)
-    except BaseException as error:  # wandb raises SystemExit and KeyboardInterrupt too
+    except BaseException as error:  # wandb also raises SystemExit and KeyboardInterrupt
         say(failure(error))
 
 
 def report(asked: dict[str, Any], ended: threading.Event, say: Callable[[str], None]) -> None:
-    """Log the curves until the run has ended, then its rows and figures.
+    """Log the curves until the run ends, then its rows and figures.
 
     Parameters
     ----------
     asked
         The values of `request`.
     ended
-        Set when the run has ended, finished or not.
+        Set when the run ends, finished or not.
     say
         Prints a line to the user.
     """
@@ -167,7 +167,7 @@ def report(asked: dict[str, Any], ended: threading.Event, say: Callable[[str], N
         return
     run.define_metric("samples")
     run.define_metric("*", step_metric="samples")
-    known = run.starting_step  # a resumed run has the steps before it
+    known = run.starting_step  # a resumed run already has the steps before
     # a short forced run may have moved to its final folder before this process was ready
     with current(RunFolder(Path(asked["folder"]))).metrics.open("rb") as file:
         running = True
@@ -179,7 +179,7 @@ def report(asked: dict[str, Any], ended: threading.Event, say: Callable[[str], N
     folder = current(RunFolder(Path(asked["folder"])))
     state = folder.state
     if state == "done":
-        run.summary.update(summary(read_rows(folder.result), asked["cell"]))
+        run.summary.update(summary(read_rows(folder.result), asked["trial"]))
         figures = (folder.path / "figures").glob("*.png")
         if pictures := {FIGURES + path.stem: wandb.Image(str(path)) for path in figures}:
             run.log(pictures)
@@ -194,7 +194,7 @@ def report(asked: dict[str, Any], ended: threading.Event, say: Callable[[str], N
 
 
 def open_run(wandb: Any, asked: dict[str, Any], say: Callable[[str], None]) -> Any:
-    """Open the run, online if possible and allowed, else offline, and say where it is; None if disabled."""
+    """Open the run, online if possible and allowed, else offline, and print its location; None if disabled."""
     settings = wandb.Settings(
         console="off",
         silent=True,
@@ -212,8 +212,8 @@ def open_run(wandb: Any, asked: dict[str, Any], say: Callable[[str], None]) -> A
         return None
     if mode not in ("offline", "dryrun"):
         try:
-            wandb.login()  # raises UsageError where there is no key
-            # a run that starts over (force=true, a deleted folder) replaces the one logged before
+            wandb.login()  # raises UsageError without a key
+            # a run that starts again (force=true, a deleted folder) replaces the one logged before
             resume = "allow" if asked["resumed"] else None
             run = wandb.init(**asked["init"], mode="online", resume=resume, settings=settings)
             say(f"Weights & Biases: {run.url}")
@@ -237,25 +237,25 @@ def new_points(file: BinaryIO) -> Iterator[tuple[int, dict[str, float]]]:
     yield from points.items()
 
 
-def summary(rows: list[Row], cell: Collection[str]) -> dict[str, float]:
-    """Return the values of rows by `summary_name`, without undefined ones."""
-    return {summary_name(row, cell): row.value for row in rows if row.value is not None}
+def summary(rows: list[Row], trial: Collection[str]) -> dict[str, float]:
+    """Return the defined values of rows by `summary_name`."""
+    return {summary_name(row, trial): row.value for row in rows if row.value is not None}
 
 
-def summary_name(row: Row, cell: Collection[str]) -> str:
-    """Return ``final/<key>=<value>/.../<metric>`` without the keys in `cell`, which the whole run shares."""
-    keys = [f"{name}={value}" for name, value in row.keys.items() if name not in cell]
+def summary_name(row: Row, trial: Collection[str]) -> str:
+    """Return ``final/<key>=<value>/.../<metric>`` without the keys in `trial`, which are common to the run."""
+    keys = [f"{name}={value}" for name, value in row.keys.items() if name not in trial]
     return "/".join(["final", *keys, row.metric])
 
 
 def current(folder: RunFolder) -> RunFolder:
-    """Return a run's folder now: a forced run replaces the folder above its own when it is done."""
+    """Return the current folder of a run: a finished forced run replaces the folder above its own."""
     return folder if folder.path.exists() else RunFolder(folder.path.parent)
 
 
 def failure(error: BaseException) -> str:
-    """Return the line that reports `error` to the user."""
-    return f"Weights & Biases: {first_line(error)}; the run goes on without it and has everything in metrics.csv"
+    """Return the message for the user about `error`."""
+    return f"Weights & Biases: {first_line(error)}; the run continues without it, with all values in metrics.csv"
 
 
 def first_line(error: BaseException) -> str:

@@ -1,7 +1,7 @@
-"""What asks a run to stop before its end: SIGTERM, SIGUSR2 and the end of a SLURM job.
+"""Requests to stop a run before its end: SIGTERM, SIGUSR2 and the end of a SLURM job.
 
-Signals only set a flag: saving inside a signal handler would save a state in the middle of a step, or while a file is
-being written. The run looks at the flag between two batches (`sparseid.training.checkpoints.LastCheckpoint`).
+Signals only set a flag: saving inside a signal handler could save a state in the middle of a step, or while a file is
+being written. The run checks the flag between two batches (`sparseid.training.checkpoints.LastCheckpoint`).
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import Any
 
 from sparseid.training.errors import RunPreempted
 
-GO_ON = "run the same command to go on"
+GO_ON = "run the same command to resume"
 
 REASONS = {signal.SIGTERM: "stopped from outside", signal.SIGUSR2: "the time limit of the job is near"}
-"""The signals that stop a run between two batches, and what they mean."""
+"""Signals that stop a run between two batches, and their meaning."""
 
 DUPLICATES_S = 0.2
-"""Seconds within which a second SIGTERM is the same one: schedulers signal a process and then its whole group."""
+"""Seconds within which a second SIGTERM counts as the same: schedulers signal a process and then its whole group."""
 
 
 def preempted(signum: int) -> RunPreempted:
-    """Return what ends a run that `signum` stopped."""
+    """Return the exception that ends a run stopped by `signum`."""
     return RunPreempted(signum, f"{REASONS[signal.Signals(signum)]}; {GO_ON}")
 
 
@@ -38,13 +38,13 @@ def slurm_job() -> str:
 
 
 class Preemption:
-    """Knows whether the run has been asked to stop.
+    """Requests to stop the run.
 
     Parameters
     ----------
     stop_before_s
-        Seconds before the end of the SLURM job (``SLURM_JOB_END_TIME``) at which the run asks itself to stop; at most
-        half of what is left now, so that every start gets on.
+        Seconds before the end of the SLURM job (``SLURM_JOB_END_TIME``) at which the run is asked to stop; at most
+        half of the remaining time, so that every start makes progress.
     """
 
     def __init__(self, stop_before_s: float = 60.0):
@@ -54,13 +54,13 @@ class Preemption:
 
     @property
     def signum(self) -> int:
-        """The signal that the run should end with: 0 for none, SIGUSR2 for the time limit, SIGTERM before either."""
+        """Signal that the run should end with: 0 for none, SIGUSR2 for the time limit; SIGTERM takes precedence."""
         if not self._signum and time.time() >= self._stop_at:
             self._signum = signal.SIGUSR2
         return self._signum
 
     def check(self) -> None:
-        """Look at the flag where there is nothing to save.
+        """Check the flag when there is nothing to save.
 
         Raises
         ------
@@ -72,9 +72,9 @@ class Preemption:
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
-        """Take the signals while a run is made, then give them back to who had them.
+        """Handle the signals during a run, then restore the previous handlers.
 
-        Python delivers signals to the main thread only; in another one nothing is changed.
+        Python delivers signals only to the main thread; in other threads nothing is changed.
         """
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -89,7 +89,7 @@ class Preemption:
                 self._give_back(signum)
 
     def _note(self, signum: int, frame: FrameType | None) -> None:
-        """Set the flag. After the first SIGTERM the next one is not ours: it ends a run that hangs, even in C code."""
+        """Set the flag; the first SIGTERM restores the old handler, so that the next ends a run that hangs in C."""
         if self._signum == signal.SIGTERM:
             return
         self._signum = signum

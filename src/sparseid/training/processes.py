@@ -1,7 +1,7 @@
-"""A run on several devices: one process per device. The first keeps the folder, the others help it train.
+"""Runs on several devices, with one process per device: rank zero owns the run folder, the others only train.
 
-Lightning starts the helpers: each is the same command again, with its number in ``LOCAL_RANK``. They train and leave;
-the first process evaluates alone and is the only one that writes or says anything.
+Lightning starts the other processes: each is the same command, with its number in ``LOCAL_RANK``. They end after
+training; rank zero evaluates alone and is the only process that writes files or prints.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     import pytorch_lightning as pl
 
 WAIT_S = 30.0
-"""Seconds that processes of a run wait for each other's end."""
+"""Maximum number of seconds that the processes of a run wait for each other to end."""
 
 
 def helper_process() -> bool:
-    """Return whether this is not the first process of a run on several devices."""
+    """Return whether this process has a non-zero rank in a run on several devices."""
     ranks = [os.environ[name] for name in ("RANK", "LOCAL_RANK", "SLURM_PROCID") if name in os.environ]
     return bool(ranks) and int(ranks[0]) > 0
 
 
 def end_with_parent() -> None:
-    """End this helper as soon as the process that started it is gone, whatever it is doing then."""
+    """End this process as soon as its parent process is gone."""
     parent = os.getppid()
 
     def watch() -> None:
@@ -40,10 +40,10 @@ def end_with_parent() -> None:
 
 
 def leave_helpers_error() -> None:
-    """Let the first process see that a helper failed, and end by itself.
+    """Let rank zero notice that this process failed, and end by itself.
 
-    It sees the broken connection. Should it not within some seconds, this helper's exit code ends it: Lightning kills
-    the whole run when a helper fails.
+    It notices the broken connection. If not within some seconds, the exit code of this process ends it: Lightning kills
+    the whole run when one of its processes fails.
     """
     import torch
 
@@ -54,7 +54,7 @@ def leave_helpers_error() -> None:
 
 @contextlib.contextmanager
 def alone_afterwards(trainer: pl.Trainer) -> Iterator[None]:
-    """Train with the helpers within; afterwards this process is alone, however that ended."""
+    """Train with all processes inside the context; afterwards this process is alone, even after an error."""
     import torch
 
     failed = True
@@ -70,11 +70,11 @@ def alone_afterwards(trainer: pl.Trainer) -> Iterator[None]:
                 helper.wait(timeout=0 if failed else WAIT_S)
             helper.kill()
             helper.wait()
-        helpers.clear()  # Lightning watches this list, and would kill us for a helper that failed
+        helpers.clear()  # Lightning watches this list, and would kill this process if one of them failed
 
 
 def largest(trainer: pl.Trainer, number: int) -> int:
-    """Return the largest of the processes' numbers; all of them must ask at the same step."""
+    """Return the maximum over all processes, which must call this at the same step."""
     if trainer.world_size == 1:
         return number
     import torch
@@ -84,7 +84,7 @@ def largest(trainer: pl.Trainer, number: int) -> int:
 
 
 def gather(trainer: pl.Trainer, value: Any) -> list[Any]:
-    """Return the value of every process, in order; all of them must ask at the same step."""
+    """Return the values of all processes, in order; they must call this at the same step."""
     if trainer.world_size == 1:
         return [value]
     import torch

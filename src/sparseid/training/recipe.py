@@ -1,4 +1,4 @@
-"""The recipe of one run: seeds -> data -> module -> trainer -> fit -> test -> rows."""
+"""Recipe of one run: seeds -> data -> module -> trainer -> fit -> test -> rows."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytorch_lightning as pl
 
-from sparseid.config.identity import cell_keys, recipe_hash, run_directory
+from sparseid.config.identity import recipe_hash, row_keys, run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.data.module import DataModule
 from sparseid.files import replace_file, write_json
 from sparseid.measurements import Evaluation
 from sparseid.methods.module import ExperimentModule
 from sparseid.streams import Streams
-from sparseid.training import environment, needed
+from sparseid.training import environment, parents
 from sparseid.training.build import build_data, build_module, build_tester, build_trainer
 from sparseid.training.checkpoints import load, usable_checkpoint
 from sparseid.training.preemption import Preemption
@@ -29,18 +29,18 @@ from sparseid.training.seeding import seed_everything
 
 
 def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) -> list[Row]:
-    """Train, going on from the last checkpoint if there is one, test, and return the rows.
+    """Train, resuming from the last checkpoint if there is one, test, and return the rows.
 
-    A helper process (`training.processes`) only trains, and returns no rows.
+    Processes of non-zero rank (`training.processes`) only train, and return no rows.
 
     Parameters
     ----------
     cfg
         A valid configuration.
     folder
-        The open run folder; checkpoints, curves, environment and arrays are written to it.
+        Open run folder for checkpoints, curves, environment and arrays.
     preemption
-        Knows whether the run has been asked to stop.
+        Requests to stop the run.
     """
     helper = helper_process()
     quieten()
@@ -52,7 +52,7 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
     data = build_data(cfg)
     module = build_module(cfg, data)
     if checkpoint is None:
-        needed.start(cfg, module, (lambda line: None) if helper else folder.say)
+        parents.start(cfg, module, (lambda line: None) if helper else folder.say)
     trainer = build_trainer(cfg, folder, preemption)
     if not helper:
         made_with = record_start(cfg, folder, trainer, checkpoint, data.files)
@@ -62,7 +62,7 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
             folder.remark(f"NOT COMPARABLE with the paper: {data.note}")
         preemption.check()
 
-    # the noise of another process must be another one: it falls on other items of the same batch
+    # each process needs its own noise, for its own items of the same batch
     seed_everything(streams.integer("training", *([trainer.global_rank] if helper else [])))
     with alone_afterwards(trainer):
         trainer.fit(module, datamodule=data, ckpt_path=checkpoint, weights_only=True)
@@ -78,9 +78,7 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
         for remark in module.remarks:
             folder.remark(remark)
     if lost := [seed for seed in cfg.seeds if all(row.value is None for row in rows if row.seed == seed)]:
-        folder.remark(
-            f"nothing could be measured of seed {', '.join(map(str, lost))}: it has diverged, the others have not"
-        )
+        folder.remark(f"no results for seed {', '.join(map(str, lost))}: it has diverged, the others have not")
     arrays: dict[str, Any] = dict(module.arrays)
     replace_file(folder.arrays, lambda file: np.savez_compressed(file, **arrays))
     return rows
@@ -89,15 +87,15 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
 def record_start(
     cfg: RunConfig, folder: RunFolder, trainer: pl.Trainer, checkpoint: Path | None, files: dict[str, str]
 ) -> dict[str, Any]:
-    """Write ``environment.json``, say what is worth saying before training, and return the file's content.
+    """Write ``environment.json``, print messages about the start, and return the file's content.
 
-    `files` are the files of data that were read, with the SHA-256 of each.
+    `files` are the data files that were read, with their SHA-256.
     """
     device = trainer.strategy.root_device
-    if cfg.scale == "paper" and device.type == "cpu" and not cfg.seeds:  # what is stacked is small
+    if cfg.scale == "paper" and device.type == "cpu" and not cfg.seeds:  # stacked models are small
         folder.say(
-            "scale=paper is meant for a GPU and trains on the CPU here: expect months, not hours (lines below say "
-            "how long); scale=small takes minutes"
+            "scale=paper is meant for a GPU, but trains on the CPU here: expect months instead of hours (see the "
+            "estimates below); scale=small takes minutes"
         )
     path = folder.path / "environment.json"
     earlier = environment.read(path) if checkpoint is not None else None
@@ -106,14 +104,14 @@ def record_start(
         made_with["files"] = files
     write_json(path, made_with)
     if len(made_with["commits"]) > 1:
-        folder.say(f"this run was begun with other code: commits {', '.join(made_with['commits'])}")
+        folder.say(f"this run was started with other code: commits {', '.join(made_with['commits'])}")
     if checkpoint is not None:
-        folder.say(f"going on from {checkpoint}")
+        folder.say(f"resuming from {checkpoint}")
     return made_with
 
 
 def test(trainer: pl.Trainer, module: ExperimentModule, data: DataModule, evaluation: Evaluation) -> None:
-    """Test the weights of one evaluation; the module's ``measurements`` are then those of this test."""
+    """Test the weights of one evaluation; the results are then in the module's ``measurements``."""
     module.evaluation = evaluation
     module.load_state_dict(load(evaluation.checkpoint)["state_dict"], strict=True)
     data.test_items = evaluation.items
@@ -122,7 +120,7 @@ def test(trainer: pl.Trainer, module: ExperimentModule, data: DataModule, evalua
 
 def make_rows(cfg: RunConfig, method: ExperimentModule, evaluation: Evaluation, made_with: dict[str, Any]) -> list[Row]:
     """Return the measurements of one test as rows."""
-    run, recipe, keys, written = run_directory(cfg).name, recipe_hash(cfg), cell_keys(cfg) | evaluation.keys, now()
+    run, recipe, keys, written = run_directory(cfg).name, recipe_hash(cfg), row_keys(cfg) | evaluation.keys, now()
     return [
         Row(
             run=run,
@@ -145,10 +143,10 @@ def make_rows(cfg: RunConfig, method: ExperimentModule, evaluation: Evaluation, 
 
 
 def quieten() -> None:
-    """Silence what Lightning says about things that are so on purpose."""
+    """Silence messages and warnings of Lightning about intended behaviour."""
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)  # devices found, limits reached, tips
     logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # each process of several that begins
     warnings.filterwarnings("ignore", message=".*sync_dist=True.*")  # every process measures all validation items
-    warnings.filterwarnings("ignore", message=".*does not have many workers.*")  # batches are made in this process
-    warnings.filterwarnings("ignore", message=".*`srun` command is available.*")  # a run on a login node is meant
+    warnings.filterwarnings("ignore", message=".*does not have many workers.*")  # batches are created in this process
+    warnings.filterwarnings("ignore", message=".*`srun` command is available.*")  # runs on a login node are intended
     warnings.filterwarnings("ignore", message=".*isinstance\\(treespec, LeafSpec\\).*")  # of Lightning with newer torch

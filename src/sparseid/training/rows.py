@@ -1,4 +1,4 @@
-"""Rows: the numbers of a run, as they stand in its ``result.json``."""
+"""Rows: the numeric results of a run, stored in its ``result.json``."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ class Row:
     run
         Name of the run's folder.
     paper, scale
-        The paper whose method was run, and at which scale.
+        Paper of the run's preset, and scale of the run.
     recipe
-        Hash of all settings that change the numbers but the seed: rows with the same one may be averaged.
+        Hash of all settings that affect the results except the seed: rows with the same hash may be averaged.
     keys
         Row and column keys of the paper's tables, for example ``{"domain": "digitcircle", "steps_above": 2}``.
     seed
-        The run's seed, or that of a member of its stack.
+        Seed of the run, or of a member of its stack.
     metric, value, unit
-        What was measured, in the unit of the paper's targets; None where the metric is undefined.
+        Measured value, in the unit of the paper's targets; None if undefined.
     n
-        Items behind the value.
+        Number of items behind the value.
     commit
         Commit of the code that tested the run.
     dirty
-        True if the numbers do not come from `commit` alone: local changes, or a resume under another commit.
+        True if other code than `commit` was involved: local changes, or a resume under another commit.
     device
         Name of the device.
     written
@@ -61,7 +61,7 @@ class Row:
 
 
 def plain_value(value: Any) -> float | None:
-    """Return a measured value as JSON can hold it: NaN, an undefined metric, becomes None.
+    """Convert a measured value for JSON: NaN (an undefined metric) becomes None.
 
     Raises
     ------
@@ -71,12 +71,12 @@ def plain_value(value: Any) -> float | None:
     if value is None or math.isnan(value):
         return None
     if math.isinf(value):
-        raise ValueError("an infinite value is no measurement")
+        raise ValueError("an infinite value is not a valid measurement")
     return float(value)
 
 
 def plain_keys(keys: dict[str, Any]) -> dict[str, Key]:
-    """Return keys with NumPy and torch scalars replaced by Python's."""
+    """Return keys with NumPy and torch scalars converted to Python's."""
     return {name: value.item() if hasattr(value, "item") else value for name, value in keys.items()}
 
 
@@ -86,7 +86,7 @@ def write_rows(path: Path, rows: list[Row]) -> None:
     write_text(path, f'{{"rows": [\n{lines}\n]}}\n')
 
 
-def read_rows(path: Path, remedy: str = "Make the run again with force=true.") -> list[Row]:
+def read_rows(path: Path, remedy: str = "Repeat the run with force=true.") -> list[Row]:
     """Read the rows of a ``result.json``.
 
     Parameters
@@ -94,12 +94,12 @@ def read_rows(path: Path, remedy: str = "Make the run again with force=true.") -
     path
         The file.
     remedy
-        What to do if it is damaged; ends the message of the error.
+        Remedy for a damaged file; the end of the error message.
 
     Raises
     ------
     RunError
-        If the file is missing, truncated or not made of rows; the message names the file and what is wrong with it.
+        If the file is missing, truncated or does not contain rows; the message names the file and the error.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -116,7 +116,7 @@ _TYPES["value"] = (float, int, type(None))
 
 
 def _row(entry: Any, where: str, remedy: str) -> Row:
-    """Return `entry` as a Row if it has exactly a row's fields, each of its type."""
+    """Convert `entry` to a Row; it must have exactly a row's fields, of the correct types."""
     names = {f.name for f in fields(Row)}
     if not isinstance(entry, dict) or set(entry) != names:
         found = set(entry) if isinstance(entry, dict) else set()
@@ -132,5 +132,5 @@ def _row(entry: Any, where: str, remedy: str) -> Row:
     try:
         datetime.fromisoformat(entry["written"])
     except ValueError:
-        raise RunError(f"{where}: written is {entry['written']!r}, no time. {remedy}") from None
+        raise RunError(f"{where}: written is {entry['written']!r}, not a time. {remedy}") from None
     return Row(**entry)

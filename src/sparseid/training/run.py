@@ -1,6 +1,6 @@
-"""One run, from asking for it to its rows: folder and lock -> status -> recipe -> rows -> status.
+"""Execution of one run: folder and lock -> status -> recipe -> rows -> status.
 
-Importing this module loads no torch: asking for a run that is done answers at once.
+Importing this module loads no torch, so that a completed run is skipped without delay.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from sparseid.config.identity import run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.errors import InputError
-from sparseid.training import needed
+from sparseid.training import parents
 from sparseid.training.errors import RunDiverged, RunError, RunPreempted, disk_full
 from sparseid.training.preemption import GO_ON, Preemption, slurm_job
 from sparseid.training.processes import end_with_parent, helper_process, leave_helpers_error
@@ -25,9 +25,9 @@ from sparseid.training.run_folder import RunFolder
 
 
 def execute(cfg: RunConfig) -> Path:
-    """Make one run, or go on with it, or say that it is done.
+    """Execute one run, resume it, or report that it is done.
 
-    With ``cfg.force`` the run is made in the subfolder ``remake`` and takes the place of the old one when it is done.
+    With ``cfg.force`` the run is executed in the subfolder ``remake``, and replaces the old one when it is done.
 
     Parameters
     ----------
@@ -42,16 +42,16 @@ def execute(cfg: RunConfig) -> Path:
     Raises
     ------
     RunError
-        If the run cannot start or go on; the message says what to do. `RunBusy`: another process makes it.
+        If the run cannot start or resume; the message has the remedy. `RunBusy`: another process is executing it.
         `RunDiverged`: its loss is no longer finite.
     RunPreempted
-        If SIGTERM, SIGUSR2 or the end of the SLURM job stopped it: it is saved, and the same command goes on. The
-        signals are then with who had them before.
+        If SIGTERM, SIGUSR2 or the end of the SLURM job stopped it: it is saved, and the same command resumes it. The
+        previous signal handlers are then restored.
     KeyboardInterrupt
-        If the user interrupted it (exit code 130); the same command goes on.
+        If the user interrupted it (exit code 130); the same command resumes it.
     """
     folder = RunFolder(run_directory(cfg))
-    if helper_process():  # of a run on several devices: the first process keeps the folder
+    if helper_process():  # in a run on several devices, rank zero owns the folder
         help_training(cfg, folder.remake if cfg.force else folder)
         return folder.path
 
@@ -62,21 +62,21 @@ def execute(cfg: RunConfig) -> Path:
         else:
             folder.check_schema(cfg)
             if folder.state == "done":
-                print(f"done already: {folder.path} (force=true makes it again)", flush=True)
+                print(f"already done: {folder.path} (force=true repeats it)", flush=True)
             elif folder.state == "diverged":
                 message = (folder.read_status() or {}).get("message", "")
-                raise RunDiverged(f"{folder.path} has diverged: {message}. It would again; force=true makes it again.")
+                raise RunDiverged(f"{folder.path} has diverged: {message}. It would again; force=true repeats it.")
             else:
                 if (folder.read_status() or {}).get("state") == "done":
-                    folder.say(f"{folder.result} is lost or damaged: the rows are made again")
+                    folder.say(f"{folder.result} is missing or damaged: the tests are repeated")
                 make(cfg, folder)
     return folder.path
 
 
 def make(cfg: RunConfig, folder: RunFolder) -> None:
-    """Train, test and write the rows of a run that is not done."""
-    if not any(folder.checkpoints.glob("*.ckpt")):  # what has begun has all it needs
-        needed.require(cfg)
+    """Train, test and write the rows of an unfinished run."""
+    if not any(folder.checkpoints.glob("*.ckpt")):  # a run that has begun no longer needs its parent
+        parents.require(cfg)
     folder.open(cfg)
     preemption = Preemption(cfg.trainer.stop_before_s)
     with preemption.listening(), outcome(folder):
@@ -86,10 +86,10 @@ def make(cfg: RunConfig, folder: RunFolder) -> None:
 
 
 def help_training(cfg: RunConfig, folder: RunFolder) -> None:
-    """Train with the first process of the run, which says and writes what comes of it."""
+    """Train as a process of non-zero rank; rank zero reports and writes the results."""
     end_with_parent()
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts all processes; the first one decides
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts all processes; rank zero decides
     preemption = Preemption(cfg.trainer.stop_before_s)
     with preemption.listening():
         try:
@@ -97,7 +97,7 @@ def help_training(cfg: RunConfig, folder: RunFolder) -> None:
 
             train_and_test(cfg, folder, preemption)
         except (RunPreempted, RunDiverged):
-            pass  # all processes end with it at the same step
+            pass  # all processes end at the same step
         except BaseException:
             folder.log(f"helper process {os.getpid()}: {traceback.format_exc()}")
             leave_helpers_error()
@@ -106,7 +106,7 @@ def help_training(cfg: RunConfig, folder: RunFolder) -> None:
 
 @contextlib.contextmanager
 def outcome(folder: RunFolder) -> Iterator[None]:
-    """Keep ``status.json`` true while a run is made, however it ends."""
+    """Keep ``status.json`` up to date during a run, however it ends."""
     main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT) if main else None
     try:
@@ -124,7 +124,7 @@ def outcome(folder: RunFolder) -> Iterator[None]:
 
 
 def end(folder: RunFolder, error: BaseException) -> None:
-    """Write how a run ended that did not get done; raise what the user should see instead of `error`, if anything."""
+    """Write the status of a run that did not finish; raise an error for the user in place of `error`, if parents."""
     # Lightning turns an interrupt into exit(1)
     interrupted = isinstance(error, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt)
     if not interrupted and not isinstance(error, RunDiverged | RunPreempted):
@@ -138,12 +138,12 @@ def end(folder: RunFolder, error: BaseException) -> None:
     elif disk_full(error):
         state = "failed"
         reason = error.strerror if isinstance(error, OSError) else error
-        message = f"no space left for {folder.path} ({reason}); free some, then {GO_ON}: nothing saved is lost"
+        message = f"no space left for {folder.path} ({reason}); free some, then {GO_ON}: saved work is not lost"
     elif isinstance(error, RunError | InputError):
         state, message = "failed", str(error)
     else:
         state, message = "failed", f"{type(error).__name__}: {error}"
-    with contextlib.suppress(OSError):  # on a full disk the old status stands
+    with contextlib.suppress(OSError):  # on a full disk the old status remains
         folder.write_status(state, message)
     folder.log(f"{state}: {message}")
 

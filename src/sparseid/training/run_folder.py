@@ -1,4 +1,4 @@
-"""The folder of one run: who may write it, what state it is in, and how a forced run takes its place."""
+"""Folder of one run: its lock, its state, and its replacement by a forced run."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from sparseid.training.errors import RunBusy, RunError
 from sparseid.training.rows import read_rows
 
 STATES = ("planned", "running", "done", "failed", "preempted", "diverged")
-"""States of a run; ``outputs/README.md`` says what each means."""
+"""States of a run, described in ``outputs/README.md``."""
 REMARKS = "remarks.json"
 
 
 def now() -> str:
-    """Return the time as it stands in the files of a run: ISO 8601, UTC, seconds."""
+    """Return the current time as in the files of a run: ISO 8601, UTC, seconds."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 class RunFolder:
-    """The files of one run.
+    """Files of one run.
 
     Parameters
     ----------
     path
-        The folder; it need not exist.
+        The folder, which need not exist.
     """
 
     def __init__(self, path: Path):
@@ -49,7 +49,7 @@ class RunFolder:
 
     @property
     def metrics(self) -> Path:
-        """Step curves."""
+        """Training curves."""
         return self.path / "metrics.csv"
 
     @property
@@ -59,32 +59,32 @@ class RunFolder:
 
     @property
     def result(self) -> Path:
-        """The rows."""
+        """Rows with the results."""
         return self.path / "result.json"
 
     @property
     def arrays(self) -> Path:
-        """What the method's pictures are drawn from."""
+        """Arrays for the method's figures."""
         return self.path / "arrays.npz"
 
     @property
     def remake(self) -> RunFolder:
-        """Where ``force=true`` makes the run again; it replaces this folder once it is done."""
+        """Folder in which ``force=true`` repeats the run; it replaces this folder once it is done."""
         return RunFolder(self.path / "remake")
 
     # Locking
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
-        """Be the only writer of this run.
+        """Hold the run's lock.
 
-        The operating system releases the lock with the process, however it ends. The lock file lies beside the folder,
-        because a forced run replaces the folder.
+        The operating system releases the lock when the process ends. The lock file is next to the folder, because a
+        forced run replaces the folder.
 
         Raises
         ------
         RunBusy
-            If another process holds the lock; names it.
+            If another process holds the lock; the message names it.
         RunError
             If the folder cannot be written.
         """
@@ -93,10 +93,10 @@ class RunFolder:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             lock.acquire(timeout=0)
         except Timeout:
-            raise RunBusy(f"{self.path} is being made by {self._owner()}. Nothing was touched.") from None
+            raise RunBusy(f"{self.path} is being executed by {self._owner()}. Nothing was changed.") from None
         except OSError as error:
             raise RunError(
-                f"Cannot write to {self.path.parent}: {error.strerror}. Give a writable folder with outputs=FOLDER."
+                f"Cannot write to {self.path.parent}: {error.strerror}. Set a writable folder with outputs=FOLDER."
             ) from error
         try:
             self._settle()
@@ -115,12 +115,12 @@ class RunFolder:
     # Writing
 
     def open(self, cfg: RunConfig) -> None:
-        """Create the folder, clear what a killed process left half-written, and write ``config.yaml``.
+        """Create the folder, remove temporary files of killed processes, and write ``config.yaml``.
 
         Raises
         ------
         RunError
-            If the folder cannot be written, or holds a run of another schema version.
+            If the folder cannot be written, or contains a run with another schema version.
         """
         self.check_schema(cfg)
         try:
@@ -129,12 +129,12 @@ class RunFolder:
             write_text(self.path / "config.yaml", run_config_text(cfg))
         except OSError as error:
             raise RunError(
-                f"Cannot write to {self.path}: {error.strerror}. Free some space if it is full, or give another folder "
+                f"Cannot write to {self.path}: {error.strerror}. Free some space if it is full, or set another folder "
                 "with outputs=FOLDER."
             ) from error
 
     def check_schema(self, cfg: RunConfig) -> None:
-        """Refuse to go on with a run whose ``config.yaml`` has another schema version."""
+        """Refuse to resume a run whose ``config.yaml`` has another schema version."""
         path = self.path / "config.yaml"
         if not path.exists():
             return
@@ -143,27 +143,27 @@ class RunFolder:
             schema = content["schema"]
         except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
             what = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise RunError(f"{path} is damaged ({what}). Make the run again with force=true.") from error
+            raise RunError(f"{path} is damaged ({what}). Repeat the run with force=true.") from error
         if schema != cfg.schema:
             raise RunError(
-                f"{path} has schema version {schema}, this code has {cfg.schema}: its fields may mean something else. "
-                "Make the run again with force=true (the old result stays until the new one is done)."
+                f"{path} has schema version {schema}, this code has {cfg.schema}: the meaning of fields may differ. "
+                "Repeat the run with force=true (the old result stays until the new one is done)."
             )
 
     def write_status(self, state: str, message: str = "", job: str = "") -> None:
-        """Replace ``status.json``; a running run keeps its time of start.
+        """Replace ``status.json``; a running run keeps its start time.
 
         Parameters
         ----------
         state
             One of `STATES`.
         message
-            How far the run is, or how it ended.
+            Progress of the run, or how it ended.
         job
-            Id of the SLURM job. Without one the last one stands, until the run is started outside of SLURM.
+            Id of the SLURM job; empty keeps the last id, unless the run is started outside of SLURM.
         """
         if state not in STATES:
-            raise ValueError(f"{state!r} is none of {STATES}")
+            raise ValueError(f"state {state!r} must be one of {STATES}")
         old = self.read_status() or {}
         same_process = old.get("pid") == os.getpid() and old.get("state") == "running"
         starts = state == "running" and not same_process
@@ -184,20 +184,20 @@ class RunFolder:
         self.log(message)
 
     def remark(self, message: str) -> None:
-        """Say what a reader of the run's numbers should know, and keep it for the end of a sweep."""
+        """Print a warning about the run's results, and store it for the end of a sweep."""
         self.say(message)
         if message not in (earlier := self.remarks):
             write_json(self.path / REMARKS, [*earlier, message])
 
     def log(self, message: str) -> None:
-        """Append to ``log.txt``; a log that cannot be written stops nothing."""
+        """Append to ``log.txt``; errors are ignored."""
         with contextlib.suppress(OSError), (self.path / "log.txt").open("a", encoding="utf-8") as file:
             file.write(f"{now()} {message}\n")
 
     # Reading
 
     def read_status(self) -> dict[str, Any] | None:
-        """Return ``status.json``, or None if there is none or it cannot be read."""
+        """Return ``status.json``, or None if it is missing or cannot be read."""
         try:
             status = json.loads((self.path / "status.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -206,7 +206,7 @@ class RunFolder:
 
     @property
     def remarks(self) -> list[str]:
-        """What was remarked (:meth:`remark`) since the run was begun, each text once."""
+        """Warnings (:meth:`remark`) since the first start of the run, each once."""
         try:
             remarks = json.loads((self.path / REMARKS).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -215,22 +215,22 @@ class RunFolder:
 
     @property
     def state(self) -> str:
-        """State of the run; ``planned`` if it has not begun, ``failed`` if it is done and its rows are damaged."""
+        """State of the run; ``planned`` before its start, ``failed`` if it is done but its rows are damaged."""
         state = str((self.read_status() or {}).get("state", "planned"))
         return "failed" if state == "done" and self.damage() else state
 
     def damage(self) -> str:
-        """Return what is wrong with the rows of a run that is done; empty if nothing is."""
+        """Return the error of reading the rows of a completed run; empty if they are valid."""
         try:
             read_rows(self.result)
         except RunError as error:
             return str(error)
         return ""
 
-    # A forced run takes the place of the old one
+    # Replacement by a forced run
 
     def adopt_remake(self) -> None:
-        """Put the finished `remake` in the place of this folder."""
+        """Replace this folder by the finished `remake`."""
         self.remake.path.rename(self._aside("remade"))
         self._settle()
 
@@ -238,7 +238,7 @@ class RunFolder:
         return self.path.parent / f".{self.path.name}.{role}"
 
     def _settle(self) -> None:
-        """End a replacement, also one in which the process was killed: at every moment one complete result exists."""
+        """Complete a replacement, even after the process was killed: at every moment one complete result exists."""
         remade, replaced = self._aside("remade"), self._aside("replaced")
         if remade.exists():
             if self.path.exists():

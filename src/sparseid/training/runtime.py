@@ -1,4 +1,4 @@
-"""What torch and the C library are set to before a process trains: threads, deterministic kernels, kept memory."""
+"""Runtime options of torch and the C library for training: threads, deterministic kernels, memory allocation."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ import torch
 from sparseid.settings import TrainerSettings
 
 TRIM_THRESHOLD, TOP_PAD, MMAP_THRESHOLD = -1, -2, -3
-"""Numbers of the settings in glibc's malloc.h."""
+"""Numbers of the options in glibc's malloc.h."""
 KEPT = 2**30
-"""Bytes of freed memory that a process keeps."""
+"""Number of bytes of freed memory that a process keeps."""
 LARGEST = 2**25
-"""Bytes up to which a tensor comes from the memory that is kept; glibc allows no more."""
+"""Maximum size in bytes of a tensor in reused memory, the largest value that glibc allows."""
 
 
 def prepare_runtime(trainer: TrainerSettings) -> None:
-    """Set threads, deterministic kernels and the allocator; called before anything touches a device."""
+    """Set threads, deterministic kernels and the allocator; called before any use of a device."""
     if trainer.threads > 0:
         torch.set_num_threads(trainer.threads)
-        if trainer.devices > 1:  # else Lightning shares the cores out among the processes
+        if trainer.devices > 1:  # otherwise Lightning divides the cores among the processes
             os.environ["OMP_NUM_THREADS"] = str(trainer.threads)
     if trainer.deterministic:
         # cuBLAS reads this when CUDA starts; without it deterministic matrix products raise
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(trainer.deterministic, warn_only=True)
-    # filling fresh memory finds bugs but costs a pass over every tensor
+    # filling new memory finds bugs but costs a pass over every tensor
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     keep_freed_memory()
 
 
 def keep_freed_memory() -> bool:
-    """Let the C library keep the memory of freed tensors for the next ones; return whether it can.
+    """Let the C library reuse the memory of freed tensors; return whether it can.
 
-    As it comes, glibc gives large blocks back to the system as soon as they are free, and every step of a training pays
-    for the same pages again: a third of the time of a TBR stack of 20 (``scripts/bench/stack.py``). Other C libraries
-    are left alone.
+    By default, glibc returns large blocks to the system as soon as they are free, and every training step pays for the
+    same pages again: a third of the time of a TBR stack of 20 (``scripts/bench/stack.py``). Other C libraries are left
+    unchanged.
     """
     try:
         set_option = ctypes.CDLL(None).mallopt
-    except (AttributeError, OSError, TypeError):  # no glibc; CDLL(None) is a TypeError on Windows
+    except (AttributeError, OSError, TypeError):  # not glibc; CDLL(None) is a TypeError on Windows
         return False
     settings = {TRIM_THRESHOLD: KEPT, TOP_PAD: LARGEST, MMAP_THRESHOLD: LARGEST}
     accepted = [set_option(option, size) == 1 for option, size in settings.items()]

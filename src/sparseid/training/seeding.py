@@ -1,4 +1,4 @@
-"""The global random generators of Python, NumPy and torch: seeding, reading and restoring them."""
+"""Global random generators of Python, NumPy and torch: seeding, saving and restoring."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def seed_everything(seed: int) -> None:
 
 
 def rng_state() -> dict[str, Any]:
-    """Return the states of all global generators as numbers, lists and tensors (what ``weights_only`` loads)."""
+    """Return the states of all global generators as numbers, lists and tensors (loadable with ``weights_only``)."""
     version, words, gauss = random.getstate()
     _, key, position, has_gauss, cached = np.random.get_state()  # noqa: NPY002
     return {
@@ -29,9 +29,9 @@ def rng_state() -> dict[str, Any]:
 
 
 def restore_rng(state: dict[str, Any]) -> None:
-    """Set all global generators to what `rng_state` returned.
+    """Restore all global generators from the result of `rng_state`.
 
-    The CUDA states are left out where the number of devices has changed: there the draws differ anyway.
+    The CUDA states are skipped if the number of devices has changed, since the draws then differ anyway.
     """
     version, words, gauss = state["python"]
     random.setstate((version, tuple(words), gauss))

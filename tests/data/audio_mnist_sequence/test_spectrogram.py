@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 import torch
-from sparseid.config.audio_mnist_sequence import AudioMNISTSequenceConfig
 
+from sparseid.data.audio_mnist_sequence.settings import AudioMNISTSequenceSettings
 from sparseid.data.audio_mnist_sequence.sources import recordings
 from sparseid.data.audio_mnist_sequence.spectrogram import MelDecibels
 
@@ -63,7 +63,7 @@ def test_a_whole_clip_equals_the_authors(shared_arrays):
 
 def test_digits_of_unheard_voices_are_recognised_by_their_bands():
     """The nearest mean of four speakers names many digits of the other two: what is learnt of some helps others."""
-    voices = recordings(AudioMNISTSequenceConfig(source="fsdd"))
+    voices = recordings(AudioMNISTSequenceSettings(source="fsdd"))
     bands = MelDecibels()
     looks = []
     for number in range(len(voices.lengths)):

@@ -146,7 +146,7 @@ def test_cells_that_are_not_the_papers_are_noted_with_their_numbers(cells, monke
     monkeypatch.setitem(SOURCES, "atlas", replace(SOURCES["atlas"], expected=(4, 75)))
     assert (cells().note, cells().domain) == ("", "")
     note = SOURCES["semi_synthetic"].note_on(43, 100)
-    assert note.startswith("made by this project")
+    assert note.startswith("synthetic")
     assert "43 types with 100 cells, where the paper has 43 with 15256" in note
 
 

@@ -146,7 +146,7 @@ def test_values_that_are_no_expression_are_refused_with_the_gene(adata, write, v
 
 
 def test_files_that_are_no_h5ad_are_refused(tmp_path, adata, write):
-    with pytest.raises(InputError, match="is not there"):
+    with pytest.raises(InputError, match="does not exist"):
         read_cells(tmp_path / "nothing.h5ad", GROUP)
     text = tmp_path / "text.h5ad"
     text.write_text("hello")

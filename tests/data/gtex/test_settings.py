@@ -19,20 +19,20 @@ IMPOSSIBLE = [
     ({"dendrogram": "never"}, "after_cap or before_cap"),
     ({"standardise": "test"}, "train or none"),
     ({"held_out": {"train_on": "none"}}, "all or closest"),
-    ({"held_out": {"train_on": "closest"}}, "no closest type without a held-out one"),
+    ({"held_out": {"train_on": "closest"}}, "requires a held-out type: set data.held_out.index=0"),
     ({"cap": 3}, "data.cap must be at least 4"),
-    ({"S": 6}, "0 to 5 weights"),
-    ({"S": -1}, "0 to 5 weights"),
+    ({"S": 6}, "data.S must be between 0 and 5"),
+    ({"S": -1}, "data.S must be between 0 and 5"),
     ({"latents": 10}, "10 of 9 genes can be chosen in 0 ways"),
     ({"z_choice": 126}, "5 of 9 genes can be chosen in 126 ways"),
-    ({"z_genes": ["VCP", "VCP", "A", "B", "C", "D"]}, "names a gene twice"),
+    ({"z_genes": ["VCP", "VCP", "A", "B", "C", "D"]}, "contains a gene twice"),
     ({"held_out": {"min_population": -1}}, "data.held_out.min_population must be at least 0"),
     ({"held_out": {"min_neighbour": -5}}, "data.held_out.min_neighbour must be at least 0"),
     ({"noise_std_y": float("nan")}, "data.noise_std_y must be at least 0"),
     ({"magic": {"decay": 0.0}}, "data.magic.decay must be above 0"),
     ({"magic": {"knn": 0}}, "data.magic.knn must be at least 1"),
-    ({"tf_targets": "/nowhere.tsv"}, "the table of transcription factors /nowhere.tsv is not there"),
-    ({"path": "/x.h5ad"}, "write data.source=atlas"),
+    ({"tf_targets": "/nowhere.tsv"}, "the table of transcription factors /nowhere.tsv does not exist"),
+    ({"path": "/x.h5ad"}, "set data.source=atlas"),
 ]
 
 
@@ -55,7 +55,7 @@ def test_absent_files_of_the_user_are_no_fault_and_named(settings, adata, write,
     wanted = settings(source="atlas", tf_targets="")
     assert list(settings_errors(wanted, "data.", RUN)) == []
     [(keys, text)] = wanted.missing_files()
-    assert "the atlas is not there" in text
+    assert "the atlas does not exist" in text
     assert "data.source" in keys
     monkeypatch.setenv("GTEX_H5AD", str(write(adata)))
     [(keys, text)] = wanted.missing_files()

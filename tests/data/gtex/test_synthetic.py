@@ -36,7 +36,7 @@ def test_is_a_file_in_the_layout_of_the_atlas(path):
     counts = data.layers["counts"].toarray()
     np.testing.assert_allclose(data.X.toarray(), np.log1p(1e4 * counts / counts.sum(axis=1, keepdims=True)), rtol=1e-5)
     assert data.obsm["X_pca"].shape == (data.n_obs, 50)
-    assert "no cell of it was measured" in data.uns["source"]
+    assert "no measured cell" in data.uns["source"]
 
 
 def test_is_the_same_every_time(path, tmp_path):

@@ -30,7 +30,7 @@ def test_what_the_yaml_says_can_be(walk_config):
         ({"latents": 2}, "data.latents", "at least 3"),
         ({"fixed_latents": 5}, "data.fixed_latents", "each of the two factors"),
         ({"fixed_latents": 0}, "data.fixed_latents", "at least 1"),
-        ({"dim_x1": 1, "dim_x2": 3}, "data.dim_x1", "4 observed features do not determine 5 latents"),
+        ({"dim_x1": 1, "dim_x2": 3}, "data.dim_x1", "4 observed features cannot determine 5 latents"),
         ({"dim_x2": 1}, "data.dim_x2", "only x2 depends on it"),
         ({"n_square_layers": 0}, "data.n_square_layers", "at least 1"),
         ({"slope": -0.1}, "data.slope", "at least 0"),

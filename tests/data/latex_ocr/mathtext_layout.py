@@ -1,8 +1,8 @@
 """A renderer whose layout is Matplotlib's mathtext: an independent check of `builtin` where there is no TeX.
 
-Order and places of the symbols come from another parser of the same formula, with other rules: parentheses are as high
-as what they hold, scripts shrink without end and have no drawings of their own, there are fewer spaces. The
-symbols are the same, their boxes lie a few pixels apart.
+Order and positions of the symbols come from another parser with other rules: parentheses are as high as their content,
+scripts shrink at every level and have no fonts of their own, and there are fewer spaces. The symbols are the same,
+their boxes are a few pixels apart.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
-from sparseid.config.identity import cell_keys, recipe_hash
+from sparseid.config.identity import recipe_hash, row_keys
 from sparseid.config.schema import RunConfig
 from sparseid.data.latex_ocr.generator import RENDERERS
 from sparseid.data.latex_ocr.settings import LatexOcrSettings
@@ -51,7 +51,7 @@ def test_impossible_settings(changes, key, message):
 def test_a_canvas_that_cuts_off_every_long_formula():
     ((keys, text),) = settings_errors(settings(width=60), "data.", None)
     assert keys == ("data.width", "data.dpi", "data.longest")
-    assert "every formula of data.longest=30 tokens would be cut off: at data.dpi=200" in text
+    assert "every formula of data.longest=30 tokens would be cropped: at data.dpi=200" in text
     assert list(settings_errors(settings(width=60, dpi=100), "data.", None)) == []
     assert [keys[0] for keys, _ in settings_errors(settings(width=20, height=10), "data.", None)] == [
         "data.height",
@@ -82,5 +82,5 @@ def test_rows_have_the_domain_of_the_targets_and_renderers_are_different_recipes
     densities = {"cut_factor": 0.75, "start_density": 0.5, "min_density": 1e-3}
     method = SparlingSettings(schedule=DensityScheduleSettings(**densities, target_fall_per_sample=1e-6))
     runs = [RunConfig(method=method, data=settings(renderer=renderer)) for renderer in RENDERERS]
-    assert [cell_keys(run)["domain"] for run in runs] == ["latex_ocr"] * 2
+    assert [row_keys(run)["domain"] for run in runs] == ["latex_ocr"] * 2
     assert len({recipe_hash(run) for run in runs}) == 2

@@ -52,7 +52,7 @@ def test_what_the_yaml_says_can_be(mixture_config):
         ("1,0,0\n0,1,0\n0,0,1\n0,0,0\n", ["x4 of this mask reads no latent"]),
         ("1,1,1\n1,0,0\n1,0,0\n", ["z2 and z3 are read only by x1"]),
         ("1,1,1\n1,1,1\n", ["z1, z2 and z3 are read only by x1 and x2"]),
-        ("1,1,0\n0,1,1\n1,0,1\n", ["write data.injective=dominant, or give the mask more lines, about 6"]),
+        ("1,1,0\n0,1,1\n1,0,1\n", ["set data.injective=dominant, or give the mask more lines, about 6"]),
         ("1,1\n0,1\n", ["write data.latents=2"]),
         ("1,1,2\n", ["line 1: '2' is neither 0 nor 1"]),
         ("", ["is empty"]),

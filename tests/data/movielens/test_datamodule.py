@@ -62,4 +62,4 @@ def test_files_are_looked_at_before_a_run(settings, write):
     assert list(settings().missing_files()) == []
     ((keys, text),) = dataclasses.replace(config, path="/nowhere").missing_files()
     assert "data.path" in keys
-    assert "/nowhere/ratings.dat is not there" in text
+    assert "/nowhere/ratings.dat does not exist" in text

@@ -203,7 +203,7 @@ def test_titles_in_another_form_are_refused(settings, write):
 def test_files_that_are_not_there(settings, tmp_path):
     message = refused(settings(source="ml-25m"))
     for words in (
-        f"{tmp_path}/data/movielens/ml-25m/ratings.csv is not there",
+        f"{tmp_path}/data/movielens/ml-25m/ratings.csv does not exist",
         "make data DATASETS=movielens MOVIELENS=ml-25m",
         "data.source=latent_factors",
         "files.grouplens.org/datasets/movielens/ml-25m.zip",

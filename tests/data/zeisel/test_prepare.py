@@ -172,7 +172,7 @@ def test_a_class_that_is_too_rare_to_be_predicted_is_refused(write, tmp_path):
 
 def test_a_missing_file_says_how_to_get_it(tmp_path):
     message = refused("")
-    assert f"{tmp_path}/data/zeisel/expression_mRNA_17-Aug-2014.txt is not there" in message
+    assert f"{tmp_path}/data/zeisel/expression_mRNA_17-Aug-2014.txt does not exist" in message
     assert "make data DATASETS=zeisel" in message
     with pytest.raises(InputError, match="By hand"):
         fetch("http://127.0.0.1:9/none")
@@ -224,7 +224,7 @@ def test_the_users_file_is_told_of_and_looked_at(write):
     assert settings().user_files() == {}
     ((keys, text),) = settings(source="original").missing_files()
     assert "data.path" in keys
-    assert "is not there" in text
+    assert "does not exist" in text
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from sparseid.config.compose import compose
-from sparseid.config.errors import ConfigError
+from sparseid.errors import ConfigError
 from sparseid.launching.main import main
 from sparseid.launching.slurm.settings import checked
 

@@ -1,4 +1,4 @@
-"""Arrays of runs, numbers of concurrent jobs, and parameters of sbatch."""
+"""Which trials form an array, how many run at once, and what sbatch is told."""
 
 import re
 
@@ -14,11 +14,11 @@ from sparseid.launching.slurm.submit import Submission, resources, split
 
 
 @given(st.integers(0, 2000), st.integers(1, 500))
-def test_long_sweeps_are_split_evenly_and_every_run_is_sent_once(cells, max_array):
-    arrays = split(range(cells), max_array)
-    assert sorted(cell for array in arrays for cell in array) == list(range(cells))
+def test_long_sweeps_are_split_evenly_and_every_trial_is_sent_once(trials, max_array):
+    arrays = split(range(trials), max_array)
+    assert sorted(trial for array in arrays for trial in array) == list(range(trials))
     lengths = [len(array) for array in arrays]
-    assert len(arrays) == -(-cells // max_array)
+    assert len(arrays) == -(-trials // max_array)
     assert all(max_array >= length >= max(lengths) - 1 for length in lengths)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sparseid.config.identity import cell_keys, recipe_hash, run_name
+from sparseid.config.identity import recipe_hash, row_keys, run_name
 from sparseid.config.schema import RunConfig
 from sparseid.config.validate import problems
 from sparseid.data.mlp_mixture.settings import MLPMixtureSettings
@@ -39,7 +39,7 @@ def test_the_published_recipe_can_be_run_as_a_stack():
 @pytest.mark.parametrize(
     ("changes", "key", "text"),
     [
-        ({"alpha": -0.05}, "method.alpha", "must be at least 0: a penalty of negative weight would reward dense"),
+        ({"alpha": -0.05}, "method.alpha", "must be at least 0: a negative weight would reward dense"),
         ({"alpha": float("nan")}, "method.alpha", "must be at least 0"),
         ({"alpha": float("inf")}, "method.alpha", "must be at least 0"),
         ({"beta": -1.0}, "method.beta", "must be at least 0"),
@@ -49,11 +49,11 @@ def test_the_published_recipe_can_be_run_as_a_stack():
         ({"penalty": "l1"}, "method.penalty", "must be dependency or latent or orojar or hessian_penalty or none"),
         ({"schedule": "step"}, "method.schedule", "must be constant or cosine"),
         ({"jacobian": "hutchinson"}, "method.jacobian", "must be exact or coordinates"),
-        ({"penalty": "none"}, "method.alpha", "write method.alpha=0, or pick a method.penalty"),
+        ({"penalty": "none"}, "method.alpha", "set method.alpha=0, or choose a method.penalty"),
         ({"jacobian": "coordinates", "coordinates": 4}, "data.latents", "must be between 1 and 3"),
         ({"jacobian": "coordinates", "coordinates": 0}, "method.coordinates", "must be between 1 and 3"),
-        ({"jacobian": "coordinates", "penalty": "orojar"}, "method.jacobian", "write method.jacobian=exact"),
-        ({"precision": "bf16-mixed"}, "trainer.precision", "write trainer.precision=32"),
+        ({"jacobian": "coordinates", "penalty": "orojar"}, "method.jacobian", "set method.jacobian=exact"),
+        ({"precision": "bf16-mixed"}, "trainer.precision", "set trainer.precision=32"),
     ],
 )
 def test_what_cannot_work_is_refused_with_what_to_do(changes, key, text):
@@ -79,7 +79,7 @@ def test_only_masked_mixtures_have_a_structure_to_compare_with():
     ],
 )
 def test_a_row_is_filed_under_the_paper_s_name_of_the_penalty(changes, method):
-    keys = cell_keys(run(**changes))
+    keys = row_keys(run(**changes))
     assert keys["method"] == method
     assert keys["alpha"] == changes.get("alpha", 0.05)
     assert keys["dim"] == 3

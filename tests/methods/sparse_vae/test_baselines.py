@@ -91,5 +91,5 @@ def test_nmf_is_scikit_learns(made, inputs):
 
 def test_nmf_refuses_negative_data(made, inputs):
     model = Factorisation(made("vae").method, Given(6, True, False, 5, 1), generators([0, 1], "init"))
-    with pytest.raises(InputError, match="nowhere negative"):
+    with pytest.raises(InputError, match="non-negative data"):
         model.prepare(inputs - 11, inputs.std(dim=1))

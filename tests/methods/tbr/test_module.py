@@ -211,7 +211,7 @@ def test_one_member_that_diverges_stops_no_other(config, monkeypatch, capsys):
     assert set(numbers(folder, 0).values()) == {None}
     assert len(numbers(folder, 0)) == len(undisturbed)
     assert numbers(folder, 1) == undisturbed
-    assert "nothing could be measured of seed 0" in capsys.readouterr().out
+    assert "no results for seed 0" in capsys.readouterr().out
     with pytest.raises(RunDiverged):
         execute(config("seeds=[0]", f"outputs={config().outputs}/c"))
 

@@ -44,7 +44,7 @@ class TimeSeries(NamedTuple):
 
 
 def largest_label(path: str) -> float:
-    """Return the largest absolute label of a file that can be used; 0 where there is none."""
+    """Return the largest absolute label of a file; 0 if the file cannot be used."""
     try:
         return float(np.abs(read_series(path).labels).max())
     except InputError:
@@ -52,7 +52,7 @@ def largest_label(path: str) -> float:
 
 
 def embedding_size(config: ArraysSettings, series: TimeSeries) -> int:
-    """Return the number of latents d: what `config.latents` says, or else what the file's map or latents say.
+    """Return the number of latents d, from `config.latents` or else from the file's map or latents.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def read_series(path: str) -> TimeSeries:
         If the file is missing or cannot be used.
     """
     if not path:
-        raise InputError(f"data.path must name your npz file, with the arrays\n{LAYOUT}", ("data.path",))
+        raise InputError(f"set data.path to your npz file, with the arrays\n{LAYOUT}", ("data.path",))
     try:
         status = Path(path).stat()
         return _read(path, (status.st_mtime_ns, status.st_size, status.st_ino))
@@ -142,7 +142,7 @@ def _map(truth: NDArray[np.generic], features: int, label_dim: int) -> NDArray[n
 
 
 def constant_columns(values: Values) -> str:
-    """Return the numbers of the columns that never change, as text; empty if there is none."""
+    """Return the numbers of the constant columns, as text; empty if no column is constant."""
     return ", ".join(map(str, np.flatnonzero(np.ptp(values, axis=0) == 0))) if len(values) else ""
 
 
@@ -151,14 +151,15 @@ def _arrays(path: str) -> dict[str, NDArray[np.generic]]:
     try:
         loaded = np.load(path, allow_pickle=False)
         if not isinstance(loaded, np.lib.npyio.NpzFile):
-            raise InputError("it holds one array without a name; numpy.savez saves several by name")
+            raise InputError("it contains one array without a name; numpy.savez saves several by name")
         with loaded as file:
             if missing := [name for name in NEEDED if name not in file.files]:
-                raise InputError(f"there is no array {' and no array '.join(missing)} (only: {', '.join(file.files)})")
+                arrays = f"array{'s' if len(missing) > 1 else ''} {' and '.join(missing)}"
+                raise InputError(f"it lacks the {arrays} (found: {', '.join(file.files)})")
             return {name: file[name] for name in (*NEEDED, *OPTIONAL) if name in file.files}
     except DAMAGED as error:
         pickled = "allow_pickle" in str(error)  # also the message for a file that is neither npz nor npy
-        text = "it is not an npz file, or holds pickled objects, which are refused: numpy.savez saves arrays of numbers"
+        text = "it is not an npz file, or has pickled objects, which are refused: numpy.savez saves arrays of numbers"
         raise InputError(text if pickled else "it is not a complete npz file") from error
 
 

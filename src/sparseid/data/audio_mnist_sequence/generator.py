@@ -170,7 +170,7 @@ def distribution(config: AudioMNISTSequenceSettings) -> ClipDistribution:
     Raises
     ------
     InputError
-        If the recordings are not there or cannot be used.
+        If the recordings are missing or cannot be used.
     """
     return ClipDistribution(
         voiced(config),

@@ -11,7 +11,7 @@ from sparseid.data.audio_mnist_sequence.sources import recordings
 
 
 def audiomnist() -> Iterator[str]:
-    """Check AUDIOMNIST, your checkout of github.com/soerenab/AudioMNIST; where it is absent say how to get it."""
+    """Check AUDIOMNIST, your checkout of github.com/soerenab/AudioMNIST; if it is missing, print instructions."""
     config = AudioMNISTSequenceSettings(source="audiomnist", path=os.environ.get("AUDIOMNIST") or "")
     yield "audiomnist: reading and resampling, minutes the first time"
     found = recordings(config)

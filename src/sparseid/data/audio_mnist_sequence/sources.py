@@ -24,12 +24,12 @@ SOURCES = {"audiomnist": AUDIOMNIST, "fsdd": FSDD}
 """Layouts of their folders."""
 SAMPLE_FILE = "fsdd_1200.npz"
 TEST_SPEAKERS = {"audiomnist": 9, "fsdd": 2}
-"""Speakers that only tests are spoken by; AudioMNIST: 52 to 60 of the authors' order."""
+"""Number of speakers reserved for tests; AudioMNIST: 52 to 60 in the authors' order."""
 
 HOW_TO_GET = """\
   git clone https://github.com/soerenab/AudioMNIST (993 MB), and write data.path=/path/to/AudioMNIST, or place or link
   it as {place}. Only data/<speaker>/<digit>_<speaker>_<take>.wav is read.
-  Nothing of this is needed for data.source=fsdd"""
+  None of this is needed for data.source=fsdd"""
 
 
 def recordings(config: AudioMNISTSequenceSettings) -> Recordings:
@@ -44,7 +44,7 @@ def recordings(config: AudioMNISTSequenceSettings) -> Recordings:
 
 
 def voiced(config: AudioMNISTSequenceSettings) -> Recordings:
-    """Return the recordings as clips are made of them: at one loudness and in further voices where these are asked for.
+    """Return the recordings for clips, with normalised loudness and additional voices if configured.
 
     Raises
     ------
@@ -55,18 +55,18 @@ def voiced(config: AudioMNISTSequenceSettings) -> Recordings:
 
 
 def n_test_speakers(config: AudioMNISTSequenceSettings) -> int:
-    """Return how many of the last speakers are kept for tests."""
+    """Return the number of (last) speakers reserved for tests."""
     return config.test_speakers or TEST_SPEAKERS[config.source]
 
 
 def speakers_of(config: AudioMNISTSequenceSettings) -> dict[str, NDArray[np.int64]]:
-    """Return the numbers of the speakers of training and validation, and of those that only the test hears."""
+    """Return the numbers of the speakers for training and validation, and of those for tests."""
     found, tests = len(voiced(config).speakers), n_test_speakers(config)
     return {"train_speakers": np.arange(found - tests), "test_speakers": np.arange(found - tests, found)}
 
 
 def gathered_file(config: AudioMNISTSequenceSettings) -> Path | None:
-    """Return the file with all recordings of the user's folder, made on first use; None if none is asked for.
+    """Return the file with all recordings of the user's folder, created on first use; None if the source has none.
 
     Raises
     ------

@@ -195,7 +195,7 @@ def scaled(values: NDArray[np.float64], training: NDArray[np.int64]) -> NDArray[
 
 
 def _tables(config: GtexSettings) -> list[Path]:
-    """Return the user's table of transcription factors, if one is read."""
+    """Return the user-provided table of transcription factors, if it is used."""
     return [path for name, path in config.user_files().items() if name == "tf_targets"]
 
 

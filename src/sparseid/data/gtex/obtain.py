@@ -13,9 +13,9 @@ from sparseid.errors import InputError
 
 
 def gtex() -> Iterator[str]:
-    """Check GTEX_H5AD (the atlas) and TF_TARGETS (transcription factors, in columns as TF_LAYOUT says).
+    """Check GTEX_H5AD (the atlas) and TF_TARGETS (transcription factors, with the columns of TF_LAYOUT).
 
-    TF_LAYOUT is htftarget (the default) or dorothea. Where a file is absent say how to get it.
+    TF_LAYOUT is htftarget (the default) or dorothea. If a file is missing, print instructions.
     """
     layout = os.environ.get("TF_LAYOUT") or "htftarget"
     if layout not in LAYOUTS:
@@ -24,13 +24,13 @@ def gtex() -> Iterator[str]:
     try:
         table = atlas_table_path("")
     except InputError:
-        yield from check_atlas(path)  # the atlas can be looked at without
+        yield from check_atlas(path)  # the atlas can be checked without the table
         raise
     papers = yield from check_atlas(path, table, layout)
     files = f"GTEX_H5AD={shlex.quote(str(path))} TF_TARGETS={shlex.quote(str(table))}"
     own_layout = "" if layout == "htftarget" else f" data.tf_layout={layout}"
     if not papers:
-        yield "NOT the paper's cells: runs on them work and say so, and cannot be compared with the paper. If a column"
+        yield "NOT the paper's cells: runs on them are marked, and not compared with the paper. If a column"
         yield "above has the paper's numbers, add data.groupby='its name'"
     elif own_layout:
         yield "NOT the paper's table of transcription factors: runs with it are not those of the figures"

@@ -77,7 +77,7 @@ class Prepared:
 
 
 def prepared(config: GtexSettings) -> Prepared:
-    """Return the prepared cells of a configuration, from the cache in the data folder where they are there.
+    """Return the prepared cells of a configuration, cached in the data folder.
 
     A file that was refused is refused again without being read: the error is cached in place of the cells.
 
@@ -111,7 +111,7 @@ def prepared(config: GtexSettings) -> Prepared:
 
 
 def check_header(config: GtexSettings) -> None:
-    """Refuse what columns, genes and table show, and what an earlier reading has refused; of small files values, too.
+    """Check columns, genes and table before the launch, and the values of small files; repeat an earlier refusal.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def check_header(config: GtexSettings) -> None:
 
 
 def prepare(path: Path, source: Source, config: GtexSettings, table: Regulators | None) -> Prepared:
-    """Read and prepare the cells of a file; arguments and errors as :func:`prepared`."""
+    """Read and prepare the cells of a file; arguments and errors are those of :func:`prepared`."""
     from sparseid.data.gtex.reader import NO_TYPE, gene_columns
 
     cells = _read(path, source, config)
@@ -165,7 +165,7 @@ def prepare(path: Path, source: Source, config: GtexSettings, table: Regulators 
 
 
 def regulators_of(config: GtexSettings) -> Regulators | None:
-    """Return the table of transcription factors; None where the source's own inputs are used."""
+    """Return the table of transcription factors; None if the source has its own inputs."""
     from sparseid.data.gtex.tf_targets import read_tf_targets
 
     if config.source == "atlas":
@@ -185,7 +185,7 @@ def cap(codes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
 
 
 def _read(path: Path, source: Source, config: GtexSettings) -> Cells:
-    """Return the cells of a file, with the source's settings where the configuration has none."""
+    """Return the cells of a file, with the source's settings as defaults."""
     from sparseid.data.gtex.reader import read_cells
 
     groupby, counts = config.groupby or source.groupby, source.counts or config.counts
@@ -228,7 +228,7 @@ def _tree(cells: Cells, clustered: NDArray[np.int64]) -> Dendrogram:
 
 
 def _cache(path: Path, config: GtexSettings, table: Regulators | None) -> Path:
-    """Return where prepared cells are kept; the name holds what they depend on, of the file its content."""
+    """Return the cache file of prepared cells; its name depends on the settings and the content of the source file."""
     names = ("source", "groupby", "include_regex", "exclude", "counts", "cap", "z_genes", "dendrogram")
     settings = [getattr(config, name) for name in names]
     parts = [VERSION, digest(path), settings, dataclasses.asdict(config.magic)]

@@ -1,4 +1,4 @@
-"""Settings of the single-cell expression data; numbers that the paper fixes stand in ``configs/data/gtex.yaml``."""
+"""Settings of the single-cell expression data; values of the paper are in ``configs/data/gtex.yaml``."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from sparseid.errors import InputError
 from sparseid.settings import DataSettings, Keys, Run, SettingsError, setting
 
 OWN = ("groupby", "include_regex", "exclude", "counts", "z_genes", "tf_targets")
-"""Settings by which the user asks a file for something else than its source does."""
+"""Settings that override those of the source."""
 
 _FITTING: set[str] = set()
-"""Settings and digests of files that were looked at in this process and can be used, as far as that shows."""
+"""Settings and digests of files that were checked in this process without an error."""
 
 
 @dataclass
 class MagicSettings:
     """Smoothing of expression over similar cells."""
 
-    knn: int = setting("Nearest cell whose distance is a cell's bandwidth.", at_least=1)
-    decay: float = setting("Exponent with which affinity falls with distance.", above=0)
-    t: int = setting("Steps of the random walk; 0 does not smooth.", at_least=0)
-    components: int = setting("Principal components in which distances are measured.", at_least=0)
+    knn: int = setting("Rank of the neighbour whose distance is a cell's bandwidth.", at_least=1)
+    decay: float = setting("Exponent of the decrease of affinity with distance.", above=0)
+    t: int = setting("Steps of the random walk; 0 disables smoothing.", at_least=0)
+    components: int = setting("Number of principal components for distances.", at_least=0)
 
 
 @dataclass
 class HeldOutSettings:
     """A cell type excluded from training and predicted from its closest one."""
 
-    index: int = setting("Which of the types that qualify, from 0 on; -1 holds out none.", default=-1, at_least=-1)
-    min_population: int = setting("Least cells of a type that is held out, before capping.", at_least=0)
-    min_neighbour: int = setting("Least cells of its closest type, before capping.", at_least=0)
-    contract: bool = setting("Take out the node above it, too, which is left with one child.", default=False)
+    index: int = setting("Index of the held-out type among eligible types; -1 for none.", default=-1, at_least=-1)
+    min_population: int = setting("Minimum number of cells of a held-out type, before the cap.", at_least=0)
+    min_neighbour: int = setting("Minimum number of cells of its closest type, before the cap.", at_least=0)
+    contract: bool = setting("Also remove the node above it, which has one child left.", default=False)
     train_on: str = setting(
-        "Types that are trained on: all others, or only the closest one (the paper's baseline).",
+        "Types to train on: all others, or only the closest one (the paper's baseline).",
         default="all",
         choices=("all", "closest"),
     )
@@ -46,48 +46,48 @@ class HeldOutSettings:
 
 @dataclass
 class GtexSettings(DataSettings):
-    """Expression of single cells by type; labels simulated from the expression of a few genes."""
+    """Gene expression of single cells by type; labels simulated from the expression of a few genes."""
 
     name: str = "gtex"
     source: str = setting(
-        "semi_synthetic (created here), atlas (GTEx, provided by you), pbmc68k or celltypist_sample (real, small).",
+        "semi_synthetic (generated), atlas (GTEx, user-provided), pbmc68k or celltypist_sample (real, small).",
         default="semi_synthetic",
         choices=("semi_synthetic", "atlas", "pbmc68k", "celltypist_sample"),
     )
     path: str = setting(
-        "The atlas' file; empty is $GTEX_H5AD, else the file in data/gtex. A run is known by its content.", default=""
+        "File of the atlas; empty for $GTEX_H5AD or the file in data/gtex. The run hash covers its content.", default=""
     )
-    counts: bool = setting("The file holds counts, to be scaled and logged here, not their logarithm.", default=False)
-    groupby: str = setting("Column of cell types; empty is the source's.", default="")
-    include_regex: str = setting("Keep types whose name it is found in; empty keeps all.", default="")
+    counts: bool = setting("The file contains counts, to be scaled and log-transformed here.", default=False)
+    groupby: str = setting("Column of cell types; empty for the source's.", default="")
+    include_regex: str = setting("Use only types whose name contains a match; empty for all.", default="")
     exclude: list[str] = setting("Types excluded in addition to cells without a type.", default=[])
-    cap: int = setting("Most cells of a type, chosen at random.", at_least=4)
-    z_genes: list[str] = setting("Genes that latents are chosen from; empty is the source's.", default=[])
-    latents: int = setting("Genes chosen as latents.", at_least=1)
+    cap: int = setting("Maximum number of cells of a type, chosen at random.", at_least=4)
+    z_genes: list[str] = setting("Candidate genes for latents; empty for the source's.", default=[])
+    latents: int = setting("Number of genes chosen as latents.", at_least=1)
     z_choice: int = setting(
-        "Which genes are the latents z: the number, from 0 on, of one of all choices of `latents` out of `z_genes`, "
-        "which stand in a fixed random order.",
+        "Number, from 0, of the choice of latents z among all choices of `latents` genes out of `z_genes`, in a fixed "
+        "random order.",
         default=0,
         at_least=0,
     )
     tf_targets: str = setting(
-        "Table of transcription factors and their targets; empty is $TF_TARGETS or data/gtex for the atlas, the "
-        "source's own choice of inputs for others. A run is known by its content.",
+        "Table of transcription factors and their targets; empty for $TF_TARGETS or the file in data/gtex (atlas), or "
+        "the source's own inputs (others). The run hash covers its content.",
         default="",
     )
-    tf_layout: str = setting("Columns of the table.", default="htftarget", choices=("htftarget", "dorothea"))
+    tf_layout: str = setting("Layout of the table.", default="htftarget", choices=("htftarget", "dorothea"))
     magic: MagicSettings = setting("Smoothing of expression over similar cells.", default=MagicSettings)
     dendrogram: str = setting(
-        "Cells that the tree is computed from.", default="after_cap", choices=("after_cap", "before_cap")
+        "Cells from which the tree is computed.", default="after_cap", choices=("after_cap", "before_cap")
     )
     standardise: str = setting(
         "Scale inputs and latents to the mean and spread of the training cells (train), or not (none).",
         default="train",
         choices=("train", "none"),
     )
-    S: int = setting("Weights that change along an arc.", default=1)
+    S: int = setting("Number of weights that change along an arc.", default=1)
     delta_std: float = setting("Standard deviation of a change.", at_least=0)
-    noise_std_y: float = setting("Standard deviation of the noise of labels.", at_least=0)
+    noise_std_y: float = setting("Standard deviation of the label noise.", at_least=0)
     held_out: HeldOutSettings = setting("A cell type excluded from training.", default=HeldOutSettings)
 
     loads = "sparseid.data.gtex.datamodule:GtexData"
@@ -95,14 +95,14 @@ class GtexSettings(DataSettings):
     obtained_by = "sparseid.data.gtex.obtain:gtex"
 
     def errors(self, run: Run) -> Iterator[SettingsError]:
-        """Yield what makes the settings impossible, whatever the cells are and whether they are there."""
+        """Yield errors that do not depend on the cells."""
         from sparseid.data.paths import unusable
 
         if not 0 <= self.S <= self.latents:
-            text = f"along an arc 0 to {self.latents} weights can change, one per latent: data.S must lie between"
+            text = f"data.S must be between 0 and {self.latents}: a weight per latent can change along an arc"
             yield SettingsError(("data.S", "data.latents"), text)
         if self.held_out.train_on == "closest" and self.held_out.index < 0:
-            text = "there is no closest type without a held-out one: write data.held_out.index=0"
+            text = "data.held_out.train_on=closest requires a held-out type: set data.held_out.index=0"
             yield SettingsError(("data.held_out.train_on", "data.held_out.index"), text)
         if self.tf_targets and (reason := unusable(Path(self.tf_targets))):
             text = f"the table of transcription factors {self.tf_targets} {reason}"
@@ -111,8 +111,8 @@ class GtexSettings(DataSettings):
         estimator = getattr(run.method, "estimator", "joint")
         if estimator != "joint":
             text = (
-                f"method.estimator={estimator} compares pairs of types that are each other's nearest, and a "
-                "tree of cell types has too few of them: write method.estimator=joint"
+                f"method.estimator={estimator} compares pairs of types that are each other's nearest, of which a "
+                "tree of cell types has too few: set method.estimator=joint"
             )
             yield SettingsError(("method.estimator", "data.name"), text)
 
@@ -121,24 +121,23 @@ class GtexSettings(DataSettings):
 
         candidates = self.z_genes or SOURCES[self.source].latents
         if len(set(candidates)) < len(candidates):
-            yield SettingsError(("data.z_genes",), "data.z_genes names a gene twice")
+            yield SettingsError(("data.z_genes",), "data.z_genes contains a gene twice: remove the duplicate")
         choices = math.comb(len(candidates), self.latents)
         if self.z_choice >= choices:
-            text = f"{self.latents} of {len(candidates)} genes can be chosen in {choices} ways: data.z_choice is none"
+            text = f"{self.latents} of {len(candidates)} genes can be chosen in {choices} ways: lower data.z_choice"
             yield SettingsError(("data.z_choice", "data.latents", "data.z_genes"), text)
         if self.source != "atlas" and self.path:
-            text = "data.path names the atlas' file: write data.source=atlas"
+            text = "data.path is the file of the atlas: set data.source=atlas"
             yield SettingsError(("data.path", "data.source"), text)
 
     def missing_files(self) -> Iterator[SettingsError]:
-        """Yield which of the user's files is not there or cannot be used, with what to do.
+        """Yield errors of user-provided files that are missing or unusable, with the remedy.
 
-        Files are looked at once, not for every run of a sweep: table, columns and genes, and the values of a file that
-        is soon read; those of the atlas only the first run reads. An error of that run is remembered and yielded here
-        from then on.
+        Files are checked once, not for every run of a sweep: table, columns and genes, and the values of small files.
+        The values of the atlas are checked by its first run, whose error is stored and repeated here.
         """
         if self.source != "atlas" and not any(getattr(self, name) for name in OWN):
-            return  # a source's own settings fit its file
+            return  # a source's own settings match its file
         from sparseid.data.cache import digest
         from sparseid.data.gtex.sources import atlas_path, atlas_table_path
 
@@ -159,7 +158,7 @@ class GtexSettings(DataSettings):
             yield SettingsError(error.keys, str(error))
 
     def user_files(self) -> dict[str, Path]:
-        """Return the atlas and the table of transcription factors, those that are read and can be read."""
+        """Return the readable ones of the atlas and the table of transcription factors, as far as they are used."""
         from sparseid.data.gtex.sources import atlas_place, table_place
         from sparseid.data.paths import unusable
 
@@ -171,10 +170,10 @@ class GtexSettings(DataSettings):
         return {name: path for name, path in files.items() if not unusable(path)}
 
     def row_keys(self) -> Keys:
-        """Add the phenotype's settings, the held-out type and cells that are not the paper's."""
+        """Add the settings of the phenotype, the held-out type and the source if it is not the paper's."""
         keys = super().row_keys() | {"S": self.S, "z_choice": self.z_choice}
         if self.held_out.index >= 0:
             keys["held_out"] = self.held_out.index
-        if self.source != "atlas":  # never to be mistaken for the paper's data
+        if self.source != "atlas":  # distinguishes them from the paper's data
             keys["source"] = self.source
         return keys

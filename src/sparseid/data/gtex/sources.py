@@ -21,7 +21,7 @@ TABLE_FILE = "TF-Target-information.txt"
 
 SYNTHETIC = "semi_synthetic"
 SYNTHETIC_VERSION = 1
-"""Raised when the synthetic cells change: part of their file's name."""
+"""Incremented when the synthetic cells change; part of their file's name."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,12 @@ class Source:
 
 
 def atlas_place(path: str) -> Path:
-    """Return where the atlas should lie."""
+    """Return the path of the atlas."""
     return Path(path or os.environ.get("GTEX_H5AD") or data_folder() / "gtex" / ATLAS_FILE)
 
 
 def table_place(path: str) -> Path:
-    """Return where the atlas' table of transcription factors should lie."""
+    """Return the path of the atlas' table of transcription factors."""
     return Path(path or os.environ.get("TF_TARGETS") or data_folder() / "gtex" / TABLE_FILE)
 
 
@@ -146,7 +146,7 @@ SOURCES: dict[str, Source] = {
         exclude=("Unknown",),
         latents=HOUSEKEEPING,
         expected=(43, 15256),
-        note="made by this project in the layout of the atlas: not the paper's data",
+        note="synthetic, in the layout of the atlas: not the paper's data",
     ),
     "atlas": Source(
         find=atlas_path,

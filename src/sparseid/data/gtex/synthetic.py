@@ -143,7 +143,7 @@ def write_atlas(path: Path) -> None:
         var=pd.DataFrame({"gene_name": GENES}, index=list(GENES)),
         layers={"counts": sparse.csr_matrix(counts.astype(np.int32))},
         obsm={"X_pca": PCA(50, svd_solver="covariance_eigh").fit_transform(logged)},
-        uns={"source": "made by sparseid as a stand-in for the GTEx atlas; no cell of it was measured"},
+        uns={"source": "synthetic, by sparseid, in the layout of the GTEx atlas; contains no measured cell"},
     )
     data.write_h5ad(path, compression="gzip", compression_opts=1)
 

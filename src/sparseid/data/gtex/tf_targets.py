@@ -11,7 +11,7 @@ import pandas as pd
 from sparseid.errors import InputError
 
 LAYOUTS = {"htftarget": ("TF", "target"), "dorothea": ("tf", "target")}
-"""The columns of factor and target in the tables of hTFtarget and DoRothEA; others are ignored."""
+"""Columns of factor and target in the tables of hTFtarget and DoRothEA; others are ignored."""
 
 Regulators = Mapping[str, tuple[str, ...]]
 """Target gene -> its transcription factors, sorted."""

@@ -102,7 +102,7 @@ class Mixing:
 
 
 def draw_mixing(config: LatentWalkSettings, seed: int) -> Mixing:
-    """Draw a seed's mixing: z1 into x1; z1 and z2 into x2, through one network or, additively, through one each."""
+    """Draw the mixing of a seed: z1 into x1; z1 and z2 into x2, by one network or additively by one each."""
     z1, z2 = config.factors
     x1, x2 = slice(0, config.dim_x1), slice(config.dim_x1, config.dim_x1 + config.dim_x2)
     parts = {"x1": (z1, x1, config.gain_x1)}
@@ -123,7 +123,7 @@ def draw_mixing(config: LatentWalkSettings, seed: int) -> Mixing:
 
 
 def square_layer(size: int, config: LatentWalkSettings, rng: np.random.Generator) -> Array:
-    """Return (size, size): of `conditioning_draws` matrices the one at `conditioning_quantile` by condition number.
+    """Return the matrix (size, size) at the quantile `conditioning_quantile` of `conditioning_draws` condition numbers.
 
     Entries are drawn from U(-1, 1), then each column is scaled to length 1.
     """
@@ -137,7 +137,7 @@ def square_layer(size: int, config: LatentWalkSettings, rng: np.random.Generator
 
 
 def draw_latents(config: LatentWalkSettings, seeds: Sequence[int]) -> NDArray[np.float32]:
-    """Return (members, samples, latents) walks with Gaussian steps that begin at 0 and do not leave the box."""
+    """Return walks (members, samples, latents) with Gaussian steps that begin at 0 and stay in the box."""
 
     def steps(block: int) -> Array:
         size = (config.latents, STEPS_AT_ONCE)

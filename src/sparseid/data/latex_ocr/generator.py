@@ -25,7 +25,7 @@ BOX_MARGIN = 2
 
 RENDERERS = ("builtin", "pdflatex")
 KEPT_ON_DISK = ("pdflatex",)
-"""Renderers whose images are kept in the data folder; the others draw as fast as a disk is read."""
+"""Renderers whose images are cached in the data folder; the others draw as fast as a disk reads."""
 VERSION = 1
 """Version of the cached images, incremented when grammar, renderers or blocks change them."""
 
@@ -108,7 +108,7 @@ class LatexOcr:
 
     @property
     def kept_under(self) -> dict[str, Any]:
-        """What images without noise depend on beside the random stream: plain values."""
+        """Settings that images without noise depend on, in addition to the random stream: plain values."""
         canvas = [self.height, self.width, self.dpi]
         return {"version": VERSION, "canvas": canvas, "longest": self.longest, "renderer": self.renderer}
 

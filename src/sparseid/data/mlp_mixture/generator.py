@@ -113,7 +113,7 @@ def stack(mixtures: Sequence[Mixture]) -> Mixture:
 
 
 def draw_latents(config: MLPMixtureSettings, seed: int, split: str, samples: int) -> Tensor:
-    """Return (samples, n) latents of a seed in double precision, each of mean 0 and variance 1.
+    """Return latents (samples, n) of a seed in double precision, each of mean 0 and variance 1.
 
     Normal latents have correlation rho: z = sqrt(1 - rho) e + sqrt(rho) e_0 with a common e_0.
     """
@@ -128,7 +128,7 @@ def draw_latents(config: MLPMixtureSettings, seed: int, split: str, samples: int
 
 
 def add_noise(config: MLPMixtureSettings, seed: int, split: str, observations: Tensor) -> Tensor:
-    """Return (samples, m) observations of a seed with normal noise added."""
+    """Return observations (samples, m) of a seed with normal noise added."""
     drawn = Streams(seed).numpy(f"data/noise/{split}").standard_normal(observations.shape)
     return observations + config.noise * torch.from_numpy(drawn)
 

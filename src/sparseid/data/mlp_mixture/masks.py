@@ -107,7 +107,7 @@ def random_mask(latents: int, seed: int) -> Mask:
 
 
 def mask_of(config: MLPMixtureSettings, seed: int) -> Mask:
-    """Return (observations, latents) bool: the mask of a seed's data; only mask=random depends on the seed.
+    """Return the mask (observations, latents) bool of a seed's data; only mask=random depends on the seed.
 
     A named mask has ``outputs_per_row`` observations for each of its rows, a file one for each line.
 

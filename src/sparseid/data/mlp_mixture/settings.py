@@ -1,4 +1,4 @@
-"""Settings of masked mixtures of latents; numbers of a recipe stand in ``configs/data/mlp_mixture.yaml``."""
+"""Settings of masked mixtures of latents; default values are in ``configs/data/mlp_mixture.yaml``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sparseid.masks import Mask
 
 FEWEST_SAMPLES = 10
-"""Of training and of test: of fewer no correlation means anything."""
+"""Minimum number of training and of test samples for meaningful correlations."""
 
 NAMED = (
     "identity",
@@ -27,32 +27,32 @@ NAMED = (
     "random",
     "groups",
 )
-"""Masks by name; anything else is a file."""
+"""Named masks; any other value is a file."""
 
 DIVERSE = ("identity", "circulant", "lower_triangular", "ones_minus_identity", "random")
-"""Masks that are Sufficiently Diverse (circulant ones but for those that are dense)."""
+"""Masks that are Sufficiently Diverse (circulant ones unless they are dense)."""
 
 
 @dataclass
 class MLPMixtureSettings(DataSettings):
-    """Latents mixed by one small network per observation, which reads the latents that a mask allows it."""
+    """Latents mixed by one small network per observation, which reads only the latents allowed by a mask."""
 
     name: str = "mlp_mixture"
     latents: int = setting("Number n of latents.", at_least=2)
     mask: str = setting(
-        "Which observation reads which latent: n rows by name, identity, circulant (`band` latents each, in a circle), "
-        "lower_triangular, ones_minus_identity, dense, dense_minus_edge, random (a Sufficiently Diverse one for each "
-        "seed), groups (see `groups`), or the path of a csv file of 0 and 1, a line per observation, used unchanged.",
+        "Mask of the latents that each observation reads: n rows by name, identity, circulant (`band` consecutive "
+        "latents, cyclically), lower_triangular, ones_minus_identity, dense, dense_minus_edge, random (a Sufficiently "
+        "Diverse one per seed), groups (see `groups`), or the path of a csv file of 0 and 1, a line per observation.",
         default="circulant",
         file=True,
     )
-    band: int = setting("Latents that an observation of the circulant mask reads.", default=2)
+    band: int = setting("Number of latents that an observation of the circulant mask reads.", default=2)
     groups: str = setting(
-        "For mask=groups: the latents that each of two groups of observations reads, counted from 1: 12-23.",
+        "For mask=groups: digits of the latents (from 1) that each of two groups of observations reads: 12-23.",
         default="",
     )
     outputs_per_row: int = setting(
-        "Observations, each with a network of its own, for every row of a named mask: 1 (m = n) or 2 (m = 2n).",
+        "Number of observations, each with its own network, per row of a named mask: 1 (m = n) or 2 (m = 2n).",
         at_least=1,
     )
     latent_distribution: str = setting(
@@ -61,7 +61,7 @@ class MLPMixtureSettings(DataSettings):
         choices=("normal", "laplace", "uniform"),
     )
     rho: float = setting(
-        "Correlation of every two (normal) latents; above 0 not everything that the theory promises holds any more.",
+        "Correlation of every two (normal) latents; above 0, some guarantees of the theory no longer hold.",
         default=0.0,
         at_least=0,
         below=1,
@@ -69,12 +69,12 @@ class MLPMixtureSettings(DataSettings):
     noise: float = setting(
         "Noise standard deviation, relative to noiseless observations of unit variance.", default=0.0, at_least=0
     )
-    samples: int = setting("Training samples.", at_least=FEWEST_SAMPLES)
-    test_samples: int = setting("Test samples.", at_least=FEWEST_SAMPLES)
+    samples: int = setting("Number of training samples.", at_least=FEWEST_SAMPLES)
+    test_samples: int = setting("Number of test samples.", at_least=FEWEST_SAMPLES)
     hidden: int = setting("Units of a network's hidden layer.", at_least=1)
-    layers: int = setting("Hidden layers of a network.", at_least=1)
+    layers: int = setting("Number of hidden layers of a network.", at_least=1)
     activation: str = setting(
-        "leaky_relu, or smooth_leaky: slope x + (1 - slope) softplus(x).",
+        "Activation: leaky_relu, or smooth_leaky: slope x + (1 - slope) softplus(x).",
         default="leaky_relu",
         choices=("leaky_relu", "smooth_leaky"),
     )
@@ -82,8 +82,8 @@ class MLPMixtureSettings(DataSettings):
     gain: float = setting("Factor of the orthogonal weights of hidden layers.", above=0)
     bias_std: float = setting("Standard deviation of the biases of hidden layers.", at_least=0)
     injective: str = setting(
-        "check: networks are drawn until the mixture is injective on the training samples, which takes about twice as "
-        "many observations as latents; dominant: in n observations one latent of its own dominates, which makes it so.",
+        "check: redraw networks until the mixture is injective on the training samples, which requires about twice as "
+        "many observations as latents; dominant: let a different latent dominate each of n observations.",
         default="check",
         choices=("check", "dominant"),
     )
@@ -93,13 +93,13 @@ class MLPMixtureSettings(DataSettings):
 
     @property
     def mask_is_file(self) -> bool:
-        """Whether the mask is the path of a file."""
+        """Return whether the mask is the path of a file."""
         return self.mask.endswith(".csv")
 
     def errors(self, run: Run) -> Iterator[SettingsError]:
-        """Yield settings that clash and, where there are none, why no mixture could be what the theory is about."""
+        """Yield conflicting settings; without any, the reasons why the mask violates the assumptions of the theory."""
         found = list(self._clashes())
-        yield from found or self._mask_errors()  # whatever is wrong with the mask would follow from a clash
+        yield from found or self._mask_errors()  # errors of the mask would follow from a conflict
 
     def _clashes(self) -> Iterator[SettingsError]:
         if not self.mask_is_file and (text := unlisted("data.mask", self.mask, (*NAMED, "the path of a csv file"))):
@@ -107,10 +107,10 @@ class MLPMixtureSettings(DataSettings):
         if self.mask == "circulant" and not 1 <= self.band <= self.latents:
             yield SettingsError(("data.band", "data.latents"), "data.band must be between 1 and data.latents")
         if self.rho > 0 and self.latent_distribution != "normal":
-            text = "only normal latents can be correlated: write data.rho=0 or data.latent_distribution=normal"
+            text = "only normal latents can be correlated: set data.rho=0 or data.latent_distribution=normal"
             yield SettingsError(("data.rho", "data.latent_distribution"), text)
         if self.groups and self.mask != "groups":
-            text = "data.groups does nothing here: write data.mask=groups, or leave it away"
+            text = "data.groups has no effect here: set data.mask=groups, or remove it"
             yield SettingsError(("data.groups", "data.mask"), text)
 
     def _mask_errors(self) -> Iterator[SettingsError]:
@@ -119,11 +119,11 @@ class MLPMixtureSettings(DataSettings):
         from sparseid.data.mlp_mixture.masks import mask_of
         from sparseid.masks import observation_names, why_not_injective
 
-        fold = "as many free networks as latents fold them, nearly whatever is drawn: write data.injective=dominant, or"
+        fold = "as many free networks as latents almost always fold them: set data.injective=dominant, or"
         if self.injective == "check" and self.outputs_per_row == 1 and not self.mask_is_file:
             yield SettingsError(("data.injective", "data.outputs_per_row"), f"{fold} data.outputs_per_row=2")
         if self.mask == "random" or (self.mask_is_file and not Path(self.mask).is_file()):
-            return  # drawn to fit; `missing_files` says so
+            return  # drawn to satisfy the assumptions; `missing_files` reports a missing file
         try:
             mask = mask_of(self, seed=0)
         except InputError as error:
@@ -133,7 +133,7 @@ class MLPMixtureSettings(DataSettings):
         empty = np.flatnonzero(~mask.any(axis=1)).tolist()
         if empty:
             verb = "reads" if len(empty) == 1 else "read"
-            text = f"{observation_names(empty)} of this mask {verb} no latent and would be constant: leave it out"
+            text = f"{observation_names(empty)} of this mask {verb} no latent and would be constant: remove it"
             yield SettingsError(keys, text)
         reasons = list(why_not_injective(mask))
         for reason in reasons:
@@ -144,12 +144,12 @@ class MLPMixtureSettings(DataSettings):
             yield SettingsError(("data.injective", "data.mask"), text)
 
     def missing_files(self) -> Iterator[SettingsError]:
-        """Yield that the mask's file is not there."""
+        """Yield an error if the file of the mask is missing."""
         if self.mask_is_file and not Path(self.mask).is_file():
-            yield SettingsError(("data.mask",), f"data.mask={self.mask}: there is no such file")
+            yield SettingsError(("data.mask",), f"data.mask={self.mask} does not exist")
 
     def warnings(self, mask: Mask) -> Iterator[str]:
-        """Yield what a run's log should say about what can be identified of a member's data.
+        """Yield warnings about the identifiability of a member's data, for the run's log.
 
         Parameters
         ----------
@@ -163,23 +163,23 @@ class MLPMixtureSettings(DataSettings):
         mixed = [region for region in regions(mask) if len(region) > 1]
         if mixed:
             listed = "; ".join(latent_names(region) for region in mixed)
-            yield f"the same observations read {listed}: these can be told from other latents, not from each other"
+            yield f"the same observations read {listed}: these can be separated from other latents, not from each other"
         elif not sufficiently_diverse(mask):
             yield "the mask is not Sufficiently Diverse, though no two latents are read by the same observations"
         if self.rho > 0:
             yield (
                 f"latents correlate (data.rho={self.rho:g}): condition (ii) of set-theoretic indeterminacy and clauses "
-                "1 and 2 of Sufficient Diversity no longer hold, for they rest on independent latents. What is left: a "
-                "true latent depends on a learned one only where every observation that reads the one reads the other"
+                "1 and 2 of Sufficient Diversity no longer hold, since they assume independent latents. What remains: "
+                "a true latent depends on a learned one only if every observation that reads the one reads the other"
             )
             if self.mask == "groups":
                 yield (
-                    "with correlated latents R2 between blocks is above 0 however well they are separated: it is no "
-                    "measure of disentanglement here, only the Jacobian test is"
+                    "with correlated latents, R2 between blocks is above 0 even for perfect separation: only the "
+                    "Jacobian test measures disentanglement here"
                 )
 
     def row_keys(self) -> Keys:
-        """Add the keys of the synthetic experiments; a mask of a file is its name."""
+        """Add the keys of the synthetic experiments; a mask file is identified by its name."""
         dense = self.mask == "dense" or (self.mask == "circulant" and self.band >= self.latents)
         keys = super().row_keys() | {
             "dim": self.latents,

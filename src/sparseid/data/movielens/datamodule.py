@@ -64,5 +64,5 @@ def _note(source: str) -> str:
     if source == PAPERS:
         return ""
     if source == SYNTHETIC:
-        return "ratings made by this project, not MovieLens"
+        return "synthetic ratings, not MovieLens"
     return f"{source}, where the paper has {PAPERS}"

@@ -16,11 +16,11 @@ def movielens() -> Iterator[str]:
     if source not in RELEASES:
         raise InputError(f"MOVIELENS={source}: write {' or '.join(RELEASES)}")
     release = RELEASES[source]
-    yield f"{source}: {release.megabytes:g} MB from GroupLens, if it is not there yet"
+    yield f"{source}: {release.megabytes:g} MB from GroupLens, if not downloaded yet"
     folder = fetch(source)
     ratings = read_ratings(folder / release.ratings, release)
     titles, *_ = read_titles(folder / release.titles, release)
     yield f"{folder}: {len(ratings)} ratings by {ratings['userId'].nunique()} users, {len(titles)} films"
     if source != PAPERS:
-        yield f"NOT the paper's release, {PAPERS}: runs on it work and say so, and cannot be compared with the paper"
+        yield f"NOT the paper's release, {PAPERS}: runs on it are marked, and not compared with the paper"
     yield f"use: python run.py experiment=sparse_vae/table1 data.source={source}"

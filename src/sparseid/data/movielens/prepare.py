@@ -43,7 +43,7 @@ class Positives(NamedTuple):
 
 
 def prepared(config: MovielensSettings) -> Positives:
-    """Return the matrix of a configuration; one made from files is kept in the data folder.
+    """Return the matrix of a configuration; one computed from files is cached in the data folder.
 
     Raises
     ------
@@ -77,8 +77,8 @@ def _from_files(config: MovielensSettings) -> dict[str, NDArray]:
 def positives(ratings: pd.DataFrame, config: MovielensSettings) -> tuple[NDArray[np.uint8], list[int]]:
     """Return the binary matrix and the film of each column, by ascending number.
 
-    Ratings of at least ``min_rating`` are positive. Kept are users with at least ``min_positives`` of them, then the
-    ``movies`` films with the most (of equal ones the lower number first), then users with any of these films: at most
+    Ratings of at least ``min_rating`` are positive. The matrix has users with at least ``min_positives`` of them, then
+    the ``movies`` films with the most (ties by the lower number), then users with any of these films: at most
     ``users``, drawn with NumPy's legacy generator and in the order of the draw.
 
     Parameters

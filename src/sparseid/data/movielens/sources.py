@@ -62,18 +62,18 @@ def url_of(source: str) -> str:
 
 
 def folder_of(config: MovielensSettings) -> Path:
-    """Return the folder that the files of a release lie in."""
+    """Return the folder of the files of a release."""
     return Path(config.path) if config.path else data_folder() / "movielens" / config.source
 
 
 def places(config: MovielensSettings) -> tuple[Path, Path]:
-    """Return where the files of ratings and of titles should lie."""
+    """Return the paths of the files of ratings and titles."""
     release, folder = RELEASES[config.source], folder_of(config)
     return folder / release.ratings, folder / release.titles
 
 
 def find(config: MovielensSettings) -> tuple[Path, Path]:
-    """Return the files of ratings and of titles.
+    """Return the files of ratings and titles.
 
     Raises
     ------
@@ -128,4 +128,4 @@ def how_to_get(source: str) -> str:
   downloads it ({RELEASES[source].megabytes:g} MB) and checks it.
 {by_hand(source)}
   The terms of GroupLens (README in the zip) forbid commercial use, and most forbid passing the data on.
-  Nothing of this is needed for data.source={SYNTHETIC}"""
+  None of this is needed for data.source={SYNTHETIC}"""

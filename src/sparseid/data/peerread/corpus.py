@@ -36,7 +36,7 @@ HOW_TO_GET = """\
 
 
 def abstracts(config: CorpusSettings) -> list[str]:
-    """Return the abstracts of a corpus, in a fixed order; empty ones too.
+    """Return the abstracts of a corpus, in a fixed order, including empty ones.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def text_file(config: CorpusSettings) -> Path:
 
 
 def place_of(config: CorpusSettings) -> Path:
-    """Return where the checkout should lie."""
+    """Return the folder of the checkout."""
     return Path(config.path) if config.path else data_folder() / "PeerRead"
 
 

@@ -41,7 +41,7 @@ class Counts(NamedTuple):
 
 
 def counted(config: CorpusSettings) -> Counts:
-    """Return the counts of a corpus, kept in the data folder.
+    """Return the counts of a corpus, cached in the data folder.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def counted(config: CorpusSettings) -> Counts:
 
 
 def identity(config: CorpusSettings) -> list:
-    """Return what the counts of a corpus depend on, as plain values: the text by its content, not by its place."""
+    """Return the dependencies of the counts of a corpus, as plain values: the text by its content, not its path."""
     settings = dataclasses.asdict(config) | {"path": ""}
     return [VERSION, settings, digest(text_file(config)) if config.source == FOLDER else SAMPLE]
 

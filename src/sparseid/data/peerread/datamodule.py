@@ -89,7 +89,7 @@ class PeerreadData(WordCounts):
 
 
 def corpus_note(config: CorpusSettings) -> str:
-    """Return what a table made from a corpus must say; empty for the paper's."""
+    """Return the notice for tables of results on a corpus; empty for the paper's."""
     if config.source != FOLDER:
         return "abstracts of SciTLDR, a third as many as PeerRead's: not the paper's data"
     if set(config.sections) == set(PAPERS_SECTIONS):

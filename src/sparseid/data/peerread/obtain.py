@@ -11,7 +11,7 @@ from sparseid.data.peerread.settings import CorpusSettings
 
 
 def peerread() -> Iterator[str]:
-    """Check PEERREAD, your checkout of github.com/allenai/PeerRead; where it is absent say how to get it."""
+    """Check PEERREAD, your checkout of github.com/allenai/PeerRead; if it is missing, print instructions."""
     config = CorpusSettings(source=FOLDER, path=os.environ.get("PEERREAD") or "", sections=list(PAPERS_SECTIONS))
     texts = abstracts(config)
     yield f"{len(texts)} papers (11,778 in the paper's), {texts.count('')} of them without an abstract"

@@ -42,7 +42,7 @@ class Topics(NamedTuple):
 
 
 def fitted_topics(config: PeerreadShiftSettings, counts: Counts) -> Topics:
-    """Return the topics of all documents by latent Dirichlet allocation (scikit-learn's), kept in the data folder."""
+    """Return the topics of all documents by latent Dirichlet allocation (scikit-learn's), cached in the data folder."""
 
     def fit() -> dict[str, Array]:
         from sklearn.decomposition import LatentDirichletAllocation

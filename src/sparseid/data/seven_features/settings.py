@@ -1,4 +1,4 @@
-"""Settings of seven simulated features; numbers of the code stand in ``configs/data/seven_features.yaml``."""
+"""Settings of seven simulated features; values of the paper's code are in ``configs/data/seven_features.yaml``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class SevenFeaturesSettings(FeatureMatrixSettings):
     name: str = "seven_features"
     rho: float = setting("Correlation of the two factors.", default=0.0, at_least=0, below=1)
     samples: int = setting(
-        "Samples of a data set, about half of which train.", at_least=14, because="a half trains, the other tests"
+        "Number of samples of a data set.", at_least=14, because="half of them are for training, the others for tests"
     )
     noise_std: float = setting("Standard deviation of the noise of every feature.", at_least=0)
 

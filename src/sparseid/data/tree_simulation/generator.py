@@ -74,7 +74,7 @@ def simulate(config: TreeSimulationSettings, tree: Tree, seed: int) -> Simulatio
 
 
 def changes(config: TreeSimulationSettings, arcs: int, streams: Streams) -> Tensor:
-    """Return (arcs, latents) bool: which weights change along each arc.
+    """Return the weights that change along each arc, (arcs, latents) bool.
 
     ``sparse``: exactly S of them, uniform over all choices; ``bernoulli``: each with probability pi, independently.
     """

@@ -16,7 +16,7 @@ KEYS = ("data.gene_sets", "data.enrichment")
 
 
 def place_of_sets(config: ZeiselSettings) -> Path:
-    """Return where the file should lie."""
+    """Return the path of the file."""
     return Path(config.gene_sets) if config.gene_sets else data_folder() / "zeisel" / FILE
 
 

@@ -9,7 +9,7 @@ from sparseid.data.zeisel.reader import fetch, read_original
 
 def zeisel() -> Iterator[str]:
     """Download the paper's cells and read them."""
-    yield "zeisel: about 120 MB, if it is not there yet"
+    yield "zeisel: about 120 MB, if not downloaded yet"
     cells = read_original(path := fetch())
     classes = ", ".join(f"{name} {(cells.classes == name).sum()}" for name in sorted(set(cells.classes)))
     yield f"{path}: {len(cells.genes)} genes, {len(cells.classes)} cells: {classes}"

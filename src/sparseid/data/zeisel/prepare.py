@@ -45,7 +45,7 @@ class Prepared(NamedTuple):
 
 
 def prepared(config: ZeiselSettings) -> Prepared:
-    """Return the matrix of a configuration; that of the original file is kept in the data folder.
+    """Return the matrix of a configuration; that of the original file is cached in the data folder.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def prepared(config: ZeiselSettings) -> Prepared:
 
 
 def _informative(cells: Cells, config: ZeiselSettings) -> Cells:
-    """Return the genes that are seen often enough, go together with others, and vary most for their mean."""
+    """Return the genes that are frequent enough, correlated with others, and most variable for their mean."""
     seen = _of(cells, cells.counts.sum(axis=1) >= config.min_molecules)
     together = _of(seen, correlated_with(seen.counts, config.correlation) >= config.correlated_genes)
     excess = noise(together.counts, config.noise_exponent, config.noise_floor)
@@ -77,7 +77,7 @@ def _informative(cells: Cells, config: ZeiselSettings) -> Cells:
 
 
 def _matrix(cells: Cells, read: Cells, config: ZeiselSettings) -> Prepared:
-    """Return the cells normalised, with the genes that then vary most; a gene that does not vary is none of them.
+    """Return the normalised cells with the genes that then vary most, without constant genes.
 
     Parameters
     ----------

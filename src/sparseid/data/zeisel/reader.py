@@ -49,7 +49,7 @@ class Cells(NamedTuple):
 
 
 def place_of(config: ZeiselSettings) -> Path:
-    """Return where the file of the laboratory should lie."""
+    """Return the path of the laboratory's file."""
     return Path(config.path) if config.path else data_folder() / "zeisel" / FILE
 
 
@@ -119,7 +119,7 @@ def read_original(path: Path) -> Cells:
 
 
 def varying(counts: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return which genes of (genes, cells) are not constant over cells."""
+    """Return a mask (genes,) of the genes of (genes, cells) that are not constant over cells."""
     return (counts != counts[:, :1]).any(axis=1)
 
 

@@ -1,4 +1,4 @@
-"""Settings of the mouse cortex cells; numbers of the paper's code stand in ``configs/data/zeisel.yaml``."""
+"""Settings of the mouse cortex cells; values of the paper's code are in ``configs/data/zeisel.yaml``."""
 
 from __future__ import annotations
 
@@ -14,53 +14,51 @@ SAMPLE, ORIGINAL = "sample", "original"
 
 @dataclass
 class ZeiselSettings(FeatureMatrixSettings):
-    """Expression of genes in 3,005 cells of seven classes (Zeisel et al. 2015)."""
+    """Gene expression of 3,005 cells of seven classes (Zeisel et al. 2015)."""
 
     name: str = "zeisel"
     source: str = setting(
-        "sample (all cells, other genes without names, held by the project) or original (the paper's, provided by "
-        "you).",
+        "sample (the project's: all cells, but other genes without names) or original (the paper's, user-provided).",
         default=SAMPLE,
         choices=(SAMPLE, ORIGINAL),
     )
     path: str = setting(
-        "The original's text file; empty is the one in data/zeisel. A run is known by its content.", default=""
+        "Text file of the original; empty for the one in data/zeisel. The run hash covers its content.", default=""
     )
-    genes: int = setting("Genes kept in the end: those that vary most after normalisation.", at_least=2)
-    noisy_genes: int = setting("Genes kept before that: those that vary most for their mean.", at_least=2)
-    min_molecules: int = setting("Genes with fewer molecules in all cells are skipped.", at_least=1)
+    genes: int = setting("Final number of genes: those that vary most after normalisation.", at_least=2)
+    noisy_genes: int = setting("Number of genes before that: those that vary most for their mean.", at_least=2)
+    min_molecules: int = setting("Genes with fewer molecules in all cells together are skipped.", at_least=1)
     correlation: float = setting("Pearson correlation above which two genes count as correlated.", at_least=-1, below=1)
-    correlated_genes: int = setting("Genes correlated with fewer, themselves included, are skipped.", at_least=1)
+    correlated_genes: int = setting("Genes correlated with fewer genes, including themselves, are skipped.", at_least=1)
     noise_exponent: float = setting(
-        "Exponent of the curve log2(mean^exponent + floor) that a gene's log2 coefficient of variation is compared "
-        "with.",
+        "Exponent of the curve log2(mean^exponent + floor) for comparison with a gene's log2 coefficient of variation.",
         at_most=0,
     )
     noise_floor: float = setting("Floor of that curve.", at_least=0)
     enrichment: bool = setting(
-        "Count the gene sets that some factor's genes are enriched for; needs names, of the original.", default=False
+        "Count the gene sets that some factor's genes are enriched for; requires the original's names.", default=False
     )
     gene_sets: str = setting(
-        "Their GMT file; empty is the one in data/zeisel. A run is known by its content.", default=""
+        "GMT file of gene sets; empty for the one in data/zeisel. The run hash covers its content.", default=""
     )
 
     loads = "sparseid.data.zeisel.datamodule:ZeiselData"
     obtained_by = "sparseid.data.zeisel.obtain:zeisel"
 
     def errors(self, run: Run) -> Iterator[SettingsError]:
-        """Yield files that are named and not read."""
+        """Yield an error for files that are named but would not be read."""
         if self.source == SAMPLE and self.path:
-            text = f"data.path names the original file: write data.source={ORIGINAL}"
+            text = f"data.path is the original file: set data.source={ORIGINAL}"
             yield SettingsError(("data.path", "data.source"), text)
         if self.source == SAMPLE and self.enrichment:
-            text = f"genes of the sample have no names to look up in sets: write data.source={ORIGINAL}"
+            text = f"the sample's genes have no names to look up in sets: set data.source={ORIGINAL}"
             yield SettingsError(("data.enrichment", "data.source"), text)
         if self.gene_sets and not self.enrichment:
-            text = "data.gene_sets is not read: write data.enrichment=true"
+            text = "data.gene_sets is not read: set data.enrichment=true"
             yield SettingsError(("data.gene_sets", "data.enrichment"), text)
 
     def missing_files(self) -> Iterator[SettingsError]:
-        """Yield that a file is not there or cannot be used, with what to do; each is read once."""
+        """Yield errors of user-provided files that are missing or unusable, with the remedy; each is read once."""
         if self.source != ORIGINAL:
             return
         from sparseid.data.zeisel.gene_sets import place_of_sets, read_gene_sets
@@ -74,7 +72,7 @@ class ZeiselSettings(FeatureMatrixSettings):
             yield SettingsError(error.keys, str(error))
 
     def user_files(self) -> dict[str, Path]:
-        """Return the files of cells and of gene sets, those that are read and can be read."""
+        """Return the readable ones of the files of cells and gene sets, as far as they are used."""
         if self.source != ORIGINAL:
             return {}
         from sparseid.data.paths import unusable
@@ -85,5 +83,5 @@ class ZeiselSettings(FeatureMatrixSettings):
         return {name: path for name, path in files.items() if not unusable(path)}
 
     def row_keys(self) -> Keys:
-        """Add which cells are read."""
+        """Add the source of the cells."""
         return super().row_keys() | {"source": self.source}

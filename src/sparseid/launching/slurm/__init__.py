@@ -1,1 +1,1 @@
-"""Runs as SLURM jobs: serialized, submitted in arrays with submitit, and followed with ``squeue``."""
+"""Trials as SLURM jobs: skipped if done, serialized, submitted in arrays with submitit, followed by ``squeue``."""

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory, run_name
 from sparseid.config.schema import RunConfig
+from sparseid.errors import ConfigError
 from sparseid.launching.one_run import DONE, FAILED, Outcome, make_run, report_skipped, skipped
 from sparseid.launching.progress import SweepProgress
 from sparseid.launching.slurm.job import status_folder

@@ -6,7 +6,7 @@ from typing import Any
 
 from hydra_plugins.hydra_submitit_launcher.config import SlurmQueueConf
 
-from sparseid.config.errors import ConfigError
+from sparseid.errors import ConfigError
 from sparseid.spelling import did_you_mean
 
 

@@ -9,7 +9,7 @@ import submitit
 from submitit.core.utils import FailedSubmissionError, UncompletedJobError
 
 from sparseid.config.identity import run_directory, run_name
-from sparseid.config.needs import needed_run
+from sparseid.config.parents import parent_run
 from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.launching.slurm.job import SerializedJob, status_folder
 from sparseid.launching.slurm.queue import compact
@@ -71,7 +71,7 @@ class Submission:
         """
         if not _requests_gpus(self.settings) and any(run.trainer.accelerator == "auto" for run in runs):
             print("no GPU is requested: set trainer.accelerator=gpu or hydra.launcher.gpus_per_node=1", flush=True)
-        sources = {run_name(run): run_name(source) for run in runs if (source := needed_run(run)) is not None}
+        sources = {run_name(run): run_name(source) for run in runs if (source := parent_run(run)) is not None}
         pending = {*(queued or {}), *map(run_name, runs)}
         later = [run for run in runs if sources.get(run_name(run)) in pending]
         jobs = self._send([run for run in runs if sources.get(run_name(run)) not in pending])
@@ -89,7 +89,8 @@ class Submission:
     def _send(self, runs: Sequence[RunConfig], first: Sequence[str] = ()) -> dict[str, str]:
         """Submit runs that begin after the jobs `first` have ended; return the job of each by the run's name."""
         needs = [resources(run, self.settings) for run in runs]
-        groups = [[n for n, need in enumerate(needs) if need == first] for first in _distinct(needs)]
+        distinct = [need for number, need in enumerate(needs) if need not in needs[:number]]
+        groups = [[number for number, need in enumerate(needs) if need == one] for one in distinct]
         jobs: dict[str, str] = {}
         before = list(first)
         for array in (part for group in groups for part in split(group, self.settings.max_array)):
@@ -132,10 +133,6 @@ class Submission:
             "time": settings.timeout_min,
             "wckey": None,  # submitit's own is refused if wckeys are enforced; additional_parameters may have one
         }
-
-
-def _distinct(needs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [need for number, need in enumerate(needs) if need not in needs[:number]]
 
 
 def _write_job(run: RunConfig, job: str) -> None:

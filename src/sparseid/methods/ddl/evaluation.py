@@ -1,4 +1,4 @@
-"""What is measured of a trained stack: latents, blocks of latents and dependency structure against the truth."""
+"""Measurements of a trained stack: latents, blocks of latents and dependency structure against the truth."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sparseid.metrics.mcc import matching, mcc
 from sparseid.metrics.structure import forbidden_entry, structure_recovery
 
 SHOWN = 2000
-"""Test samples of the first member kept for pictures."""
+"""Number of test samples of the first member that are saved for figures."""
 UNITS = units(METRICS)
 
 Values = NDArray[np.floating]
@@ -25,7 +25,7 @@ Values = NDArray[np.floating]
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """Test samples of all members and what the models make of them.
+    """Test samples of all members and the outputs of the models.
 
     Attributes
     ----------
@@ -38,11 +38,12 @@ class Evaluated:
     dependence
         (members, features, latents) mean absolute Jacobian of the decoder.
     transition
-        (members, true, learned) mean absolute derivative of the true latents by the learned ones, see `transition_of`.
+        (members, true, learned) mean absolute derivative of the true latents with respect to the learned ones, see
+        `transition_of`.
     mask
         (members, features, latents) of 0 and 1: the true dependency structure.
     groups
-        True latents of two groups of observations, of which the blocks are compared; None where there are no groups.
+        True latents of two groups of observations whose blocks are compared; None without groups.
     """
 
     seeds: Sequence[int]
@@ -56,14 +57,14 @@ class Evaluated:
 
 
 def transition_of(true_jacobian: Tensor, learned_jacobian: Tensor) -> Tensor:
-    """Return (members, batch, true, learned) T, the derivative of the true latents by the learned ones.
+    """Return the derivative T (members, batch, true, learned) of the true latents with respect to the learned ones.
 
-    Where g(z) is reconstructed as g'(z'), the chain rule says J' = J T: T is the pseudo-inverse of J times J'.
+    If g(z) is reconstructed as g'(z'), then J' = J T by the chain rule: T is the pseudo-inverse of J times J'.
 
     Parameters
     ----------
     true_jacobian, learned_jacobian
-        (members, batch, features, latents) of the true map at the true latents and of the decoder at the codes of the
+        (members, batch, features, latents) of the true map at the true latents, and of the decoder at the codes of the
         same observations.
     """
     return torch.linalg.pinv(true_jacobian.double()) @ learned_jacobian.double()
@@ -107,12 +108,12 @@ def _of_member(evaluated: Evaluated, member: int) -> Iterator[tuple[str, float, 
 
 
 def block_scores(codes: Values, truth: Values, first: Sequence[int], second: Sequence[int]) -> dict[str, float]:
-    """Return R2 of blocks of true latents, predicted from blocks of learned ones that should not know them (Figure 4).
+    """Return R2 of blocks of true latents predicted from blocks of learned ones that should not know them (Fig. 4).
 
-    Of the latents of two groups of observations, K and V: ``int`` predicts those of both from those of one, ``symdiff``
-    the reverse, ``comp_a`` those of K alone from those of V alone, ``comp_b`` the reverse; ``ref``, all of K's from
-    their own learned ones, is what entangled variables would reach. Half of the samples is fitted on, half is scored.
-    Learned latents are assigned to the three blocks that they are best explained by.
+    For the latents of two groups of observations, K and V: ``int`` predicts those of both from those of only one,
+    ``symdiff`` the reverse, ``comp_a`` those of only K from those of only V, ``comp_b`` the reverse; the reference
+    ``ref`` predicts all of K's from their own learned ones, the value of entangled variables. Half of the samples are
+    for fitting, half for scoring. Learned latents are assigned to the three blocks that explain them best.
 
     Parameters
     ----------
@@ -124,8 +125,8 @@ def block_scores(codes: Values, truth: Values, first: Sequence[int], second: Seq
     Returns
     -------
     dict
-        Means over predicted latents, at most 1 and below 0 where the prediction is worse than the mean. NaN where one
-        of the two blocks is empty, and if a code is not finite.
+        Means over predicted latents, at most 1, and below 0 if the prediction is worse than the mean. NaN if one of the
+        two blocks is empty or a code is not finite.
     """
     names = ("int", "symdiff", "comp_a", "comp_b", "ref")
     if not np.isfinite(codes).all():
@@ -156,10 +157,10 @@ def block_scores(codes: Values, truth: Values, first: Sequence[int], second: Seq
 
 
 def arrays_of(evaluated: Evaluated) -> dict[str, NDArray]:
-    """Return what pictures are drawn from.
+    """Return arrays for figures.
 
-    `dependence`, `transition` and `mask` of all members; `codes` and true `factors` of the first one's first test
-    samples, and which learned latent is `matched` with each true one.
+    These are `dependence`, `transition` and `mask` of all members; `codes` and true `factors` of the first test samples
+    of the first member, and the learned latent `matched` with each true one.
     """
     arrays = {"dependence": evaluated.dependence, "transition": evaluated.transition, "mask": evaluated.mask}
     arrays |= {"codes": evaluated.codes[0, :SHOWN], "factors": evaluated.truth[0, :SHOWN]}

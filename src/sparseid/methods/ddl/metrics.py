@@ -1,4 +1,4 @@
-"""Metrics that Diverse Dictionary Learning measures: name, unit, direction and label of each."""
+"""Metrics of Diverse Dictionary Learning: name, unit, direction and label of each."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sparseid.settings import RunNumbers
 
 LOG_EVERY = 50
-"""Steps between two looks at the size of the Jacobian."""
+"""Number of steps between two measurements of the Jacobian's size."""
 SECOND_DIFFERENCES = {"orojar": orojar, "hessian_penalty": hessian_penalty}
 """Penalties from finite differences along random signs."""
 
@@ -46,7 +46,7 @@ class DDLModule(StackedModule["MLPMixtureData"]):
     method
         Sizes, penalty and learning rate.
     data
-        Its seeds, sizes and, for the evaluation, truth, mask and true Jacobian.
+        Data module with seeds, sizes and, for the evaluation, truth, mask and true Jacobian.
     steps
         Optimiser steps of the run.
     """
@@ -69,7 +69,7 @@ class DDLModule(StackedModule["MLPMixtureData"]):
     # training
 
     def configure_optimizers(self) -> Any:
-        """Adam at a learning rate that is constant or falls to 0 along half a cosine."""
+        """Return Adam with a learning rate that is constant or decays to 0 along half a cosine."""
         adam = torch.optim.Adam(self.parameters(), lr=self.method.lr, fused=True)
         if self.method.schedule == "constant":
             return adam
@@ -96,7 +96,7 @@ class DDLModule(StackedModule["MLPMixtureData"]):
         latents, codes
             (members, batch, latents) sampled latents and posterior means.
         step
-            Whose random signs or coordinates are used.
+            Step that determines the random signs or coordinates.
         """
         decoder, alpha, (batch, device) = self.model.decoder, self.method.alpha, (latents.shape[1], latents.device)
         kind = self.method.penalty if alpha else "none"
@@ -115,7 +115,7 @@ class DDLModule(StackedModule["MLPMixtureData"]):
 
     @torch.no_grad()
     def log_jacobian(self, latents: Tensor) -> None:
-        """Log the L1 norm of every member's Jacobian, as it is and by latents in units of their standard deviation."""
+        """Log the L1 norm of every member's Jacobian, plain and for latents in units of their standard deviation."""
         tangents = value_and_tangents(self.model.decoder, latents)[1]
         sizes = {
             "jacobian_l1": dependency_sparsity(tangents, self.latents),
@@ -127,7 +127,7 @@ class DDLModule(StackedModule["MLPMixtureData"]):
     # evaluation
 
     def on_test_start(self) -> None:
-        """Discard the last test."""
+        """Discard the results of the last test."""
         super().on_test_start()
         self._codes: list[Tensor] = []
         self._errors: list[Tensor] = []
@@ -135,7 +135,7 @@ class DDLModule(StackedModule["MLPMixtureData"]):
         self._transition: Tensor | float = 0.0
 
     def test_step(self, batch: FeatureBatch, batch_idx: int) -> None:
-        """Keep codes and errors, and add up absolute Jacobians, at the posterior means."""
+        """Collect codes and errors, and sum absolute Jacobians, at the posterior means."""
         start = sum(codes.shape[1] for codes in self._codes)
         codes = self.model.encode(batch.inputs).mean
         outputs, tangents = value_and_tangents(self.model.decoder, codes)
@@ -147,7 +147,7 @@ class DDLModule(StackedModule["MLPMixtureData"]):
         self._errors.append((outputs - batch.inputs).square().mean(dim=2))
 
     def on_test_epoch_end(self) -> None:
-        """Turn them into measurements of every member."""
+        """Compute the measurements of every member."""
         codes = torch.cat(self._codes, dim=1)
         samples = codes.shape[1]
         kept = {

@@ -1,4 +1,4 @@
-"""What is measured of a trained stack: attribution maps and their AUC, explained variance, saturated outputs."""
+"""Measurements of a trained stack: attribution maps and their AUC, explained variance, saturated outputs."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ ATTRIBUTIONS: dict[str, dict[str, Any]] = {
     "shapley_zeros": {"method": "gradient_shap", "baselines": "zeros"},
     "jf_plus": {"method": "inverted_jacobian"},
 }
-"""The rows of Table 1 -> how their maps are computed."""
+"""Rows of Table 1 -> computation of their maps."""
 UNITS = units(METRICS)
 SHOWN = 2000
-"""Held-out samples of the first member kept for pictures."""
+"""Number of held-out samples of the first member that are saved for figures."""
 
 
 class Factor(NamedTuple):
-    """A part of the truth, and the part of an embedding that should have learned it.
+    """Part of the truth, and the part of an embedding that should learn it.
 
     Attributes
     ----------
@@ -53,16 +53,16 @@ class Factor(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Which coordinates of an embedding belong to what.
+    """Assignment of the coordinates of an embedding to factors.
 
     Attributes
     ----------
     size
-        Of the embedding.
+        Size of the embedding.
     factors
-        Labels, and of z1 and z2 those that the embedding has.
+        Labels, and those of z1 and z2 that the embedding has.
     scored
-        Whose rows of an attribution map are scored: z2.
+        Factor whose rows of an attribution map are scored: z2.
     """
 
     size: int
@@ -71,7 +71,7 @@ class Layout(NamedTuple):
 
     @classmethod
     def of(cls, data: ContrastiveData, whole: bool) -> Layout:
-        """Return that of an embedding of all latents in their order, or of the labels' factor alone."""
+        """Return the layout of an embedding of all latents in order (`whole`), or of only the labels' factor."""
         if whole:
             named = {name: Factor(rows, rows) for name, rows in data.latent_rows._asdict().items()}
             return cls(data.latents, {"labels": Factor(data.label_rows, None), **named}, named["z2"])
@@ -89,18 +89,18 @@ class Evaluated:
     maps
         Attribution method -> (members, outputs, features).
     train, held_out
-        The samples that the maps are averaged over, and those that embeddings are scored on.
+        Samples over which the maps are averaged, and samples on which embeddings are scored.
     train_embedding, embedding
-        (members, samples, outputs) of each.
+        (members, samples, outputs) embeddings of these.
     saturated
-        (members,) share of the training samples' outputs that the head clips.
+        (members,) fraction of the training samples' outputs that the head clips.
     deficient
-        (members,) share of the training samples at which rows of the Jacobian are linearly dependent (saturated outputs
-        among them), so that its pseudo-inverse is no right inverse.
+        (members,) fraction of the training samples at which rows of the Jacobian are linearly dependent (including
+        saturated outputs), so that its pseudo-inverse is not a right inverse.
     truth
-        (members, latents, features) bool: the true map; None where it is not known.
+        (members, latents, features) bool: the true map; None if unknown.
     limit
-        (members,) AUC of the minimum-norm inverse of the generator; None where it is not known.
+        (members,) AUC of the minimum-norm inverse of the generator; None if unknown.
     """
 
     maps: dict[str, NDArray[np.float64]]
@@ -124,14 +124,14 @@ def maps_of(encoder: StackedEncoder, inputs: Tensor, seeds: Sequence[int]) -> di
 
 
 def deficient_share(encoder: StackedEncoder, inputs: Tensor) -> NDArray[np.float64]:
-    """Return (members,) the share of samples (members, n, features) whose Jacobian has dependent rows."""
+    """Return the fraction (members,) of samples (members, n, features) whose Jacobian has dependent rows."""
     with torch.no_grad():
         parts = [rank_deficient(encoder.jacobian(part)) for part in inputs.split(CHUNK, dim=1)]
     return torch.cat(parts, dim=1).double().mean(dim=1).cpu().numpy()
 
 
 def limit_of(data: ContrastiveData) -> NDArray[np.float64] | None:
-    """Return (members,) the AUC of z2 in the minimum-norm inverse of the generator; None where it is not known."""
+    """Return the AUC (members,) of z2 in the minimum-norm inverse of the generator; None if unknown."""
     scores = []
     for member in range(len(data.seeds)):
         jacobian = data.true_jacobian(member)
@@ -146,7 +146,7 @@ def measure(evaluated: Evaluated, layout: Layout, seeds: Sequence[int]) -> list[
 
     ``auc`` of each attribution method, under the key ``attribution``; ``minimum_norm_auc``; ``r2`` of labels, z1 and
     z2 from their own coordinates, under the key ``explained``, by regression on the training samples and scored on
-    those held out; ``saturated``; ``rank_deficient``. What needs a truth that is not known is left out.
+    the held-out samples; ``saturated``; ``rank_deficient``. Metrics that require an unknown truth are skipped.
     """
     values: list[tuple[str, dict[str, Key], NDArray[np.float64], int]] = []
     samples, held_out = evaluated.train.inputs.shape[1], evaluated.embedding.shape[1]
@@ -174,14 +174,14 @@ def measure(evaluated: Evaluated, layout: Layout, seeds: Sequence[int]) -> list[
 
 
 def _targets(samples: SeriesBatch, factor: Factor) -> Tensor | None:
-    """Return (members, samples, size) what a factor's coordinates should explain; None if it is not known."""
+    """Return the targets (members, samples, size) of a factor's coordinates; None if unknown."""
     if factor.latents is None:
         return samples.labels
     return None if samples.latents is None else samples.latents[..., factor.latents]
 
 
 def arrays_of(evaluated: Evaluated, layout: Layout) -> dict[str, NDArray]:
-    """Return what pictures are drawn from: scored rows of the maps of all members, embeddings of the first."""
+    """Return arrays for figures: scored rows of the maps of all members, embeddings of the first."""
     arrays: dict[str, NDArray] = {
         f"map_{name}": maps[:, layout.scored.embedding] for name, maps in evaluated.maps.items()
     }

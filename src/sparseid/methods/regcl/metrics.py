@@ -1,4 +1,4 @@
-"""Metrics that RegCL measures: name, unit, direction and label of each."""
+"""Metrics of RegCL: name, unit, direction and label of each."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sparseid.settings import RunNumbers
 
 POSITIVES = {"supervised": (), "supervised_contrastive": ("labels",), "hybrid": ("time", "labels")}
-"""The positives that each training asks the data for, one per objective."""
+"""Types of positives that each training requests from the data, one per objective."""
 
 
 class RegCLModule(StackedModule["ContrastiveData"]):
@@ -44,9 +44,9 @@ class RegCLModule(StackedModule["ContrastiveData"]):
     method
         Training, encoder, loss and penalty.
     data
-        Its sizes, seeds and true map; it is told which positives are needed.
+        Data module with sizes, seeds and true map; its types of positives are set here.
     steps
-        Optimiser steps of the run, of which the ramp takes its shares.
+        Optimiser steps of the run, from which the steps of the ramp are computed.
     """
 
     def __init__(self, method: RegCLSettings, data: ContrastiveData, steps: int) -> None:
@@ -72,7 +72,7 @@ class RegCLModule(StackedModule["ContrastiveData"]):
     # training
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        """Adam on everything at a constant learning rate."""
+        """Return Adam for all parameters, with a constant learning rate."""
         return torch.optim.Adam(self.parameters(), lr=self.method.lr, fused=True)
 
     def training_step(self, batch: ContrastiveBatch, batch_idx: int) -> Tensor:
@@ -87,7 +87,7 @@ class RegCLModule(StackedModule["ContrastiveData"]):
         return sum_of_members(losses_in_groups(losses, dict(self.named_parameters()), groups))
 
     def forward(self, batch: ContrastiveBatch, seeds: list[int]) -> Tensor:
-        """Return (members,) the losses and penalties of the members of a batch; the penalty is taken at references."""
+        """Return the losses plus penalties (members,) of a batch; the penalty is computed at its references."""
         samples = batch.labels.shape[1]
         trace = self.encoder.trace(batch.inputs)
         if self.positives:
@@ -102,7 +102,7 @@ class RegCLModule(StackedModule["ContrastiveData"]):
         return losses
 
     def contrast(self, reference: Tensor, negative: Tensor, positives: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Return each objective's InfoNCE loss, (members,), of embeddings (members, samples, outputs)."""
+        """Return the InfoNCE loss (members,) of each objective for embeddings (members, samples, outputs)."""
         method, losses = self.method, {}
         for name, positive in positives.items():
             parts = [embedding[..., self.objectives[name]] for embedding in (reference, positive, negative)]
@@ -119,7 +119,7 @@ class RegCLModule(StackedModule["ContrastiveData"]):
         return losses
 
     def penalty(self, trace: Trace, seeds: list[int]) -> Tensor:
-        """Return (members,) the squared size of the members' Jacobian at a trace's samples, or this step's estimate."""
+        """Return the squared size (members,) of the Jacobian at a trace's samples, or this step's estimate of it."""
         if self.method.penalty_estimator == "exact":
             return exact_penalty(self.encoder, trace, self.terms)
         drawn = unit_directions(trace.raw.shape[1], self.terms, generators(seeds, "projection", self.global_step))
@@ -128,11 +128,11 @@ class RegCLModule(StackedModule["ContrastiveData"]):
     # validation
 
     def on_validation_epoch_start(self) -> None:
-        """Begin collecting."""
+        """Start to collect embeddings and labels."""
         self._parts: list[tuple[Tensor, Tensor]] = []
 
     def validation_step(self, batch: SeriesBatch, batch_idx: int) -> None:
-        """Keep embeddings and labels."""
+        """Collect embeddings and labels."""
         self._parts.append((self.encoder(batch.inputs), batch.labels))
 
     def on_validation_epoch_end(self) -> None:
@@ -146,11 +146,11 @@ class RegCLModule(StackedModule["ContrastiveData"]):
             self.note_validation("validation loss", np.sum(list(losses.values()), axis=0))
 
     def held_out_losses(self, embedding: Tensor, labels: Tensor) -> dict[str, Tensor]:
-        """Return each objective's loss, (members,), on held-out samples (members, samples, ...) in their order.
+        """Return the loss (members,) of each objective on held-out samples (members, samples, ...) in their order.
 
         The references are the first half, the negatives the second. The positive is the next sample in time for both
-        objectives: it is a draw by label too, since a walk's next step is one of those that labels are moved by. Empty
-        where the half is too short for a pair.
+        objectives: it is also a draw by label, since labels are shifted by steps of the walk. Empty if half of the
+        samples are too short for a pair.
         """
         if not self.positives:
             return {"mse": mean_squared_error(embedding, labels)}
@@ -164,16 +164,16 @@ class RegCLModule(StackedModule["ContrastiveData"]):
     # evaluation
 
     def on_test_start(self) -> None:
-        """Discard the last test."""
+        """Discard the results of the last test."""
         super().on_test_start()
         self._tested: list[tuple[Tensor, SeriesBatch]] = []
 
     def test_step(self, batch: SeriesBatch, batch_idx: int) -> None:
-        """Keep the embedding."""
+        """Collect the embeddings."""
         self._tested.append((self.encoder(batch.inputs), batch))
 
     def on_test_epoch_end(self) -> None:
-        """Turn embeddings and attribution maps into measurements of every member."""
+        """Compute the measurements of every member from embeddings and attribution maps."""
         data, train = self.data, self.data.attribution_batch()
         trace = self.encoder.trace(train.inputs)
         evaluated = Evaluated(

@@ -1,4 +1,4 @@
-"""The penalty on the size of the encoder's Jacobian (Eq. 3), exact or estimated, and the ramp of its weight."""
+"""Penalty on the size of the encoder's Jacobian (Eq. 3), exact or estimated, and the ramp of its weight."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def exact_penalty(encoder: StackedEncoder, trace: Trace, terms: Sequence[Term]) 
 def projected_penalty(
     encoder: StackedEncoder, trace: Trace, terms: Sequence[Term], directions: Sequence[Tensor]
 ) -> Tensor:
-    """Return an estimate (members,) of `exact_penalty` from random directions, which is unbiased.
+    """Return an unbiased estimate (members,) of `exact_penalty` from random directions.
 
     The squared length of a random direction's image, times the number of rows, replaces the sum over all rows.
 
@@ -76,16 +76,16 @@ def unit_directions(batch: int, terms: Sequence[Term], generators: Sequence[torc
 
 @dataclass(frozen=True)
 class LinearRamp:
-    """A weight that is 0 at first, rises linearly, and then stays (RegCL, section 3).
+    """A weight that is first 0, rises linearly, and is then constant (RegCL, section 3).
 
     Parameters
     ----------
     on
-        Step at which it leaves 0.
+        Step at which the rise begins.
     off
-        Step at which it reaches `end`; not before `on`. Where the two are equal it jumps.
+        Step at which the weight reaches `end`; not before `on`. If they are equal, the weight jumps.
     end
-        The weight from then on.
+        Final weight.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class LinearRamp:
     end: float
 
     def weight(self, step: int) -> float:
-        """Return the weight of a step, counted from 0."""
+        """Return the weight at a step, counted from 0."""
         if step >= self.off:
             return self.end
         return self.end * (step - self.on) / (self.off - self.on) if step > self.on else 0.0

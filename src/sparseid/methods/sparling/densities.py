@@ -1,15 +1,15 @@
-"""The densities that a run with falling density passes: configuration checks them before methods use them."""
+"""Densities of a run with adaptive density, used by its settings and its schedule (no torch)."""
 
 from __future__ import annotations
 
 import math
 
 ROUNDING = 1e-9
-"""How far, relatively, a density may lie below a minimum that it was meant to equal."""
+"""Relative tolerance below the minimum for a density that should equal it."""
 
 
 def cuts_above(minimum: float, start: float, factor: float) -> int:
-    """Return how often `start` can be multiplied by `factor` without falling below `minimum` (all in (0, 1]).
+    """Return the number of multiplications of `start` by `factor` without falling below `minimum` (all in (0, 1]).
 
     Examples
     --------
@@ -20,7 +20,7 @@ def cuts_above(minimum: float, start: float, factor: float) -> int:
 
 
 def density_grid(start: float, minimum: float, factor: float) -> list[float]:
-    """Return the densities a run visits: start x factor^k as long as they are not below `minimum`.
+    """Return the densities of a run: start x factor^k down to `minimum`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""DIRECT: the encoder alone, told which motif it sees; what Sparling could reach with motif labels (Table 2)."""
+"""DIRECT: the encoder alone, trained on motif labels, an upper bound for Sparling (Table 2)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class DirectModule(ExperimentModule):
-    """The local encoder without batch norm and sparse layer; its largest output per channel is that kind's logit.
+    """Local encoder without final batch norm and sparse layer; the largest output of a channel is its kind's logit.
 
     Parameters
     ----------
     method
-        Sizes of the encoder and settings of the optimiser; decoder and schedule are not used but for validation.
+        Sizes of the encoder and settings of the optimiser; of decoder and schedule only the validation is used.
     domain
         Motif kinds, one channel each, and shape of the inputs.
     """
@@ -40,7 +40,7 @@ class DirectModule(ExperimentModule):
 
     @classmethod
     def from_settings(cls, settings: SparlingSettings, data: Any, run: RunNumbers) -> DirectModule:
-        """Build the module of a run and ask the data module for single motifs."""
+        """Build the module of a run and request single motifs from the data module."""
         data.single_motifs = True
         return cls(settings, Domain.of(data))
 
@@ -49,11 +49,11 @@ class DirectModule(ExperimentModule):
         return strongest(self.encoder(inputs))
 
     def configure_optimizers(self) -> Any:
-        """Adam with linear warm-up (published: none)."""
+        """Return Adam with linear warm-up (published: none)."""
         return adam(self.parameters(), self.optimizer_config)
 
     def configure_gradient_clipping(self, optimizer: torch.optim.Optimizer, *_: Any, **__: Any) -> None:
-        """Clip the gradient's norm where the configuration says so."""
+        """Clip the gradient's norm as configured."""
         clip(self.parameters(), self.optimizer_config)
 
     def training_step(self, batch: MotifBatch, batch_idx: int) -> Tensor:
@@ -61,12 +61,12 @@ class DirectModule(ExperimentModule):
         return functional.cross_entropy(self(batch.inputs), batch.labels[:, 0])
 
     def on_validation_epoch_start(self) -> None:
-        """Begin counting."""
+        """Reset the counts."""
         self._right = torch.zeros((), device=self.device)
         self._checked = 0
 
     def validation_step(self, batch: MotifBatch, batch_idx: int) -> None:
-        """Count the motifs that are named rightly."""
+        """Count the motifs that are classified correctly."""
         self._right += (self(batch.inputs).argmax(1) == batch.labels[:, 0]).sum()
         self._checked += len(batch.labels)
 
@@ -86,9 +86,9 @@ class DirectModule(ExperimentModule):
         return self.evaluation_config.items
 
     def test_step(self, batch: MotifBatch, batch_idx: int) -> None:
-        """Do nothing: the data say which sets of single motifs there are."""
+        """Do nothing: the data define the sets of single motifs."""
 
     def on_test_epoch_end(self) -> None:
-        """Go through the sets of single motifs."""
+        """Measure the error on every set of single motifs."""
         items = self.evaluation_config.items
         self.measurements = single_motif_errors(self.data, items, lambda x: self(x.to(self.device)), self.kinds)

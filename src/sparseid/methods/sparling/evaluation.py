@@ -18,22 +18,22 @@ from sparseid.metrics.edit_distance import cut_at_end, edit_distances, exact_mat
 from sparseid.metrics.motifs import ChannelMap, MotifCounts, boxes_in_cells, channel_symbols, motif_errors
 
 EXAMPLES = 12
-"""Test items kept for pictures."""
+"""Number of test items that are saved for figures."""
 BINS = (2, 4, 8, 16)
 """Numbers of bins, as published."""
 LEAST_MISTAKEN = 0.1
-"""Percent of a kind from which on the share that falls to another kind is listed; there are K (K - 1) pairs."""
+"""Minimum percentage of a kind that falls to another kind for a row of that pair; there are K (K - 1) pairs."""
 SYMBOLS = {"(": "lparen", ")": "rparen", "+": "plus"}
-"""Kinds whose row key is a word, as in the paper's ``targets.yaml``."""
+"""Kinds with a word as row key, as in the paper's ``targets.yaml``."""
 
 
 def percent(values: dict[str, float], items: int) -> list[Measurement]:
-    """Return shares in [0, 1] as measurements in percent."""
+    """Return fractions in [0, 1] as measurements in percent."""
     return [Measurement(name, 100 * value, "percent", items) for name, value in values.items()]
 
 
 class DecodedLabels:
-    """Labels and what was decoded in their place.
+    """Labels and decoded sequences.
 
     Parameters
     ----------
@@ -57,30 +57,30 @@ class DecodedLabels:
         self.decoded += cut_at_end(tokens.cpu().numpy(), self.end)
 
     def measurements(self) -> list[Measurement]:
-        """Return end-to-end error and exact matches."""
+        """Return end-to-end error and exact-match accuracy."""
         error = float(np.mean(edit_distances(self.labels, self.decoded)))
         exact = exact_match(self.labels, self.decoded)
         return percent({"e2ee": error, "exact_accuracy": exact}, len(self.labels))
 
 
 class MatchedMotifs:
-    """Motif maps compared with the true sites.
+    """Comparison of motif maps with the true sites.
 
     Parameters
     ----------
     domain
         Motif kinds and their names.
     channels
-        Channels of the maps.
+        Number of channels of the maps.
     stride
-        Input positions that a cell of the map covers.
+        Number of input positions per position of the map, along an axis.
     channel_map
-        Which kinds channels stand for.
+        Assignment of channels to kinds.
 
     Attributes
     ----------
     counts
-        Pairs of true kind and predicted channel.
+        Counts of pairs of true kind and predicted channel.
     """
 
     def __init__(self, domain: Domain, channels: int, stride: int, channel_map: ChannelMap) -> None:
@@ -93,17 +93,17 @@ class MatchedMotifs:
 
     @property
     def channel_kinds(self) -> np.ndarray:
-        """The kind that each channel stands for, (C,) int64; -1 for none."""
+        """Kind assigned to each channel, (C,) int64; -1 for none."""
         return channel_symbols(self.counts.matrix, self.channel_map)
 
     def measurements(self, items: int) -> list[Measurement]:
-        """Return motif errors and density, of so many items."""
+        """Return motif errors and density of `items` items."""
         errors, density = motif_errors(self.counts, self.channel_map), self.counts.density
         values = {"fpe": errors.fpe, "fne": errors.fne, "ce": errors.ce, "density": density, "sparsity": 1 - density}
         return percent(values, items)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return what the confusion matrix is drawn from."""
+        """Return arrays for the figure of the confusion matrix."""
         return {
             "confusion": self.counts.matrix,
             "channel_kinds": self.channel_kinds,
@@ -113,11 +113,11 @@ class MatchedMotifs:
 
 
 def kind_measurements(matrix: NDArray[np.integer], names: Sequence[str]) -> list[Measurement]:
-    """Return the shares of each kind, in percent, under the keys ``symbol`` and ``to``.
+    """Return the fractions of each kind, in percent, under the keys ``symbol`` and ``to``.
 
     ``diagonal_share`` (to: aligned) and ``none_share`` (to: none, missed sites) of every kind; ``other_channel_share``
-    (to: another kind) of pairs from :data:`LEAST_MISTAKEN` on. Of the activations outside every box (symbol: none):
-    ``row_share``, their share of all pairs (to: all), and ``other_channel_share`` of the channel that has most of them
+    (to: another kind) of pairs of at least :data:`LEAST_MISTAKEN`. For activations outside every box (symbol: none):
+    ``row_share``, their fraction of all pairs (to: all), and ``other_channel_share`` of the channel with most of them
     (to: busiest_channel).
 
     Parameters
@@ -125,7 +125,7 @@ def kind_measurements(matrix: NDArray[np.integer], names: Sequence[str]) -> list
     matrix : (K + 1, C + 1) int
         Counts of :class:`sparseid.metrics.motifs.MotifCounts`.
     names
-        The K kinds.
+        Names of the K kinds.
     """
     shares, counts = kind_shares(matrix), np.asarray(matrix).sum(axis=1)
     pairs = int(counts.sum())
@@ -151,16 +151,16 @@ def kind_measurements(matrix: NDArray[np.integer], names: Sequence[str]) -> list
 
 
 class BinnedLabels:
-    """Labels decoded from motif maps whose values are those of a few bins, for each number of bins (appendix I).
+    """Labels decoded from binned motif maps, for each number of bins (appendix I).
 
     Parameters
     ----------
     maps
-        Motif maps (N, C, H, W), batch by batch: the bins are those of their active values.
+        Motif maps (N, C, H, W), batch by batch, whose active values determine the bins.
     end
         The end token.
     items
-        Test items to decode so.
+        Number of test items to decode.
     """
 
     def __init__(self, maps: Iterable[Tensor], end: int, items: int) -> None:
@@ -171,7 +171,7 @@ class BinnedLabels:
         self.left = items
 
     def add(self, labels: Tensor, maps: Tensor, decode: Callable[[Tensor], Tensor]) -> None:
-        """Decode the maps (N, C, H, W) of a test batch with each number of bins, unless there have been enough."""
+        """Decode the maps (N, C, H, W) of a test batch with each number of bins, up to `items` items in total."""
         labels, maps = labels[: self.left], maps[: self.left]
         self.left -= len(labels)
         for number, bins in self.bins.items() if len(labels) else ():
@@ -179,7 +179,7 @@ class BinnedLabels:
             self.labels[number].add(labels, decode(binned))
 
     def measurements(self, exact: DecodedLabels) -> list[Measurement]:
-        """Return the accuracy lost against `exact`, decoded from the same items' own maps, in percent."""
+        """Return the loss of accuracy, in percent, against `exact`, decoded from the maps without bins."""
         measured = []
         for number, binned in self.labels.items():
             items = len(binned.labels)
@@ -195,12 +195,12 @@ def active_values(maps: Tensor) -> list[np.ndarray]:
 
 
 def drawn(inputs: Tensor, domain: Domain) -> Tensor:
-    """Return inputs (N, channels, H, W) as pictures (N, H, W); a sound is one of its bands and frames."""
+    """Return inputs (N, channels, H, W) as pictures (N, H, W); those of sounds are (N, bands, frames)."""
     return inputs[..., 0] if domain.one_dimensional else inputs[:, 0]
 
 
 def example_arrays(batch: MotifBatch, maps: Tensor, decoded: list[list[int]], domain: Domain) -> dict[str, np.ndarray]:
-    """Return the first items of a batch with their maps and decoded labels, for pictures."""
+    """Return the first items of a batch with their maps and decoded labels, for figures."""
     longest = max(map(len, decoded[:EXAMPLES]), default=0)
     padded = [row + [-1] * (longest - len(row)) for row in decoded[:EXAMPLES]]
     sites = batch.sites.cpu().numpy()

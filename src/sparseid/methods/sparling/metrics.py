@@ -1,4 +1,4 @@
-"""Metrics that Sparling measures: name, unit, direction and label of each."""
+"""Metrics of Sparling: name, unit, direction and label of each."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 BINNED_DENSITIES = 5
-"""The lowest densities, at which activations are binned (published)."""
+"""Number of lowest densities at which activations are binned (published)."""
 
 
 class SparlingModule(ExperimentModule):
@@ -69,9 +69,9 @@ class SparlingModule(ExperimentModule):
     domain
         Motif kinds, tokens and shape of the inputs.
     batch_size
-        Training items per step, for counting samples.
+        Training items per step, to count samples.
     seed
-        Seed of the weights of a second start; those of the first come from the global generator.
+        Seed of the weights of restarts; the first weights come from the global generator.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class SparlingModule(ExperimentModule):
         return cls(settings, Domain.of(data), run.batch_size, run.seed)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Map inputs (N, in_channels, H, W) to motif maps (N, channels, cells high, cells wide), mostly zero."""
+        """Map inputs (N, in_channels, H, W) to motif maps (N, channels, h, w), mostly zero."""
         return self.sparse(self.encoder(inputs))
 
     # training
@@ -111,18 +111,18 @@ class SparlingModule(ExperimentModule):
         return [self.adaptive_density]
 
     def configure_optimizers(self) -> Any:
-        """Adam with linear warm-up (published: none)."""
+        """Return Adam with linear warm-up (published: none)."""
         density = self.adaptive_density.schedule
         return adam(self.parameters(), self.optimizer_config, lambda: density.started // self.batch_size)
 
     def configure_gradient_clipping(self, optimizer: torch.optim.Optimizer, *_: Any, **__: Any) -> None:
-        """Clip the gradient's norm where the configuration says so."""
+        """Clip the gradient's norm as configured."""
         clip(self.parameters(), self.optimizer_config)
 
     def training_step(self, batch: MotifBatch, batch_idx: int) -> Tensor:
-        """Return the cross-entropy of the label under teacher forcing, and for baselines their penalty.
+        """Return the cross-entropy of the label under teacher forcing, plus the penalty of a baseline.
 
-        Processes that share a batch average their losses; all tokens of the batch count alike.
+        Processes that share a batch average their losses; all tokens of the batch have equal weight.
         """
         inputs, targets = teacher_forcing(batch.labels, self.domain.vocabulary)
         dense = self.encoder(batch.inputs)
@@ -134,7 +134,7 @@ class SparlingModule(ExperimentModule):
         return share_of_mean(loss, (targets != IGNORED).sum()) + penalty
 
     def restart(self, start: int) -> None:
-        """Begin again with new weights, those of start number `start` of this seed, and an optimiser without memory."""
+        """Restart with new weights, those of start number `start` of this seed, and a reset optimiser."""
         with torch.random.fork_rng():
             torch.manual_seed(self.streams.integer("init", start))
             self.load_state_dict(self._fresh().state_dict())
@@ -146,37 +146,37 @@ class SparlingModule(ExperimentModule):
     # validation
 
     def on_validation_epoch_start(self) -> None:
-        """Begin counting."""
+        """Reset the counts."""
         self._right = torch.zeros((), device=self.device)
         self._checked = 0
 
     def validation_step(self, batch: MotifBatch, batch_idx: int) -> None:
-        """Count the items whose greedy decode would be exactly right."""
+        """Count the items whose greedy decode would be exactly correct."""
         inputs, targets = teacher_forcing(batch.labels, self.domain.vocabulary)
         self._right += exactly_right(self.decoder(self(batch.inputs), inputs), targets).sum()
         self._checked += len(batch.labels)
 
     def validation_accuracy(self) -> float:
-        """Exact-match accuracy of the validation that just ended, in [0, 1]."""
+        """Return the exact-match accuracy of the last validation, in [0, 1]."""
         return float(self._right) / self._checked
 
     def on_validation_epoch_end(self) -> None:
-        """Log what the schedule went by; the adaptive density, a callback, has decided by now."""
+        """Log the values of the schedule's decision, which the adaptive density (a callback) has already made."""
         density, target, accuracy = self.adaptive_density.trace[-1][1:]
         values = {"val_exact_accuracy": accuracy, "val_target": target, "val_density": density}
         self.log_dict(values, rank_zero_only=True)  # the same in all processes
 
     def on_validation_end(self) -> None:
-        """Let the schedule's density take effect, now that a milestone has been saved with the one before."""
+        """Apply the schedule's density, after a milestone has been saved with the previous one."""
         if isinstance(self.sparse, SparseLayer):
             self.sparse.density = self.adaptive_density.schedule.density
 
     # evaluation
 
     def evaluations(self, folder: Path) -> list[Evaluation]:
-        """Return one evaluation per density passed, the last (lowest) at the end with `steps_above` = 0.
+        """Return one evaluation per density reached; the last one, with `steps_above` = 0, is the lowest density.
 
-        A run that passed no density is evaluated with its last weights.
+        A run that reached no density is evaluated with its last weights.
         """
         milestones = sorted((folder / "checkpoints" / "milestones").glob("density-*.ckpt"))
         if not milestones:
@@ -193,7 +193,7 @@ class SparlingModule(ExperimentModule):
 
     @property
     def most_test_items(self) -> int:
-        """Test items of all evaluations of a run that passes every density: what testing costs at most."""
+        """Number of test items of all evaluations of a run that reaches every density: an upper bound."""
         evaluation = self.evaluation_config
         binned = min(BINNED_DENSITIES, self.most_densities) * (len(BINS) + 1) * evaluation.binned_items
         further = 2 * evaluation.perturbed_items + binned
@@ -204,7 +204,7 @@ class SparlingModule(ExperimentModule):
         return self.decoder.greedy(maps, self.evaluation_config.decode_steps)
 
     def on_test_start(self) -> None:
-        """Discard the last test."""
+        """Discard the results of the last test."""
         super().on_test_start()
         channel_map = cast(ChannelMap, self.evaluation_config.channel_map)
         self._decoded = DecodedLabels(self.domain.vocabulary - 1)
@@ -222,7 +222,7 @@ class SparlingModule(ExperimentModule):
             self.arrays = example_arrays(batch, maps, self._decoded.decoded, self.domain)
 
     def on_test_epoch_end(self) -> None:
-        """Turn counts into measurements, in percent."""
+        """Compute the measurements from the counts, in percent."""
         items = len(self._decoded.labels)
         self.measurements = [*self._decoded.measurements(), *self._matched.measurements(items)]
         schedule, trace = self.adaptive_density.schedule, self.adaptive_density.trace
@@ -247,7 +247,7 @@ class SparlingModule(ExperimentModule):
 
     @property
     def _steps_above(self) -> int | None:
-        """Cuts above the last density of the current test; None for a test that no run began."""
+        """Number of cuts before the last density in the current test; None for a test outside a run."""
         return cast(int, self.evaluation.keys["steps_above"]) if self.evaluation is not None else None
 
     def _binned_labels(self) -> BinnedLabels | None:
@@ -259,7 +259,7 @@ class SparlingModule(ExperimentModule):
         return BinnedLabels(maps, self.domain.vocabulary - 1, items)
 
     def _measure_exchanges(self) -> None:
-        """Measure how often the decoder follows an exchanged motif, and keep examples."""
+        """Measure how often the decoder follows an exchanged motif, and store examples."""
         data, config = self.data, self.evaluation_config
         change = partial(
             perturb,
@@ -284,7 +284,7 @@ class SparlingModule(ExperimentModule):
             self.arrays |= exchange_arrays(pictures, *maps, examples.labels, examples.expected, examples.decoded)
 
     def _measure_single_motifs(self, sparse: SparseLayer) -> None:
-        """Measure how often the strongest channel names a single motif wrongly."""
+        """Measure how often the strongest channel misclassifies a single motif."""
 
         def scores(inputs: Tensor) -> Tensor:
             return strongest(sparse.above_threshold(self.encoder(inputs.to(self.device))))

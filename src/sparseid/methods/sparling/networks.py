@@ -1,4 +1,4 @@
-"""Networks of Sparling in the sizes of a configuration and a domain."""
+"""Construction of Sparling's networks from settings and domain."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Domain(NamedTuple):
     kinds
         Number of motif kinds, the classes of true sites.
     vocabulary
-        Number of tokens; labels consist of 0 .. vocabulary - 3, then come the start and the end token.
+        Number of tokens; labels consist of 0 .. vocabulary - 3, followed by the start and the end token.
     spatial
         Height and width of the inputs; sounds are (frames, 1).
     in_channels
@@ -56,7 +56,7 @@ def motif_channels(method: SparlingSettings, domain: Domain) -> int:
 
 
 def build_encoder(method: SparlingSettings, domain: Domain, channels: int = 0) -> LocalEncoder:
-    """Return the local encoder g, with as many channels as the motif map or as given."""
+    """Return the local encoder g, with as many channels as the motif map, or `channels`."""
     sizes = method.encoder
     return LocalEncoder(
         channels or motif_channels(method, domain),
@@ -71,7 +71,7 @@ def build_encoder(method: SparlingSettings, domain: Domain, channels: int = 0) -
 
 
 def build_sparse(method: SparlingSettings, domain: Domain) -> SparseLayer | PenalisedLayer:
-    """Return the sparse layer at the density that training starts with, or that of a penalised baseline."""
+    """Return the sparse layer at the initial density, or that of a penalised baseline."""
     sparse, channels = method.sparse, motif_channels(method, domain)
     if sparse.kind != "threshold":
         last = densities(method)[-1]
@@ -107,7 +107,7 @@ def build_schedule(method: SparlingSettings) -> DensitySchedule:
 
 
 def densities(method: SparlingSettings) -> list[float]:
-    """Return the densities that a run passes, from the first to the last."""
+    """Return the densities of a run, from the first to the last."""
     schedule = method.schedule
     return density_grid(schedule.start_density, schedule.min_density, schedule.cut_factor)
 

@@ -38,6 +38,6 @@ def adam(
 
 
 def clip(parameters: Iterator[nn.Parameter], config: OptimizerSettings) -> None:
-    """Clip the norm of the gradient; a ``clip_norm`` of 0 does not."""
+    """Clip the norm of the gradient; a ``clip_norm`` of 0 disables clipping."""
     if config.clip_norm > 0:
         nn.utils.clip_grad_norm_(parameters, config.clip_norm)

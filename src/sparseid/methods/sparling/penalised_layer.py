@@ -11,9 +11,9 @@ KINDS = ("l1", "kl")
 
 
 class PenalisedLayer(nn.Module):
-    r"""Batch norm, then an activation that only a penalty makes sparse.
+    r"""Batch norm, then an activation that is made sparse only by a penalty.
 
-    ``l1``: ReLU, penalised by its mean. ``kl``: sigmoid, its mean drawn to a density; the decoder gets
+    ``l1``: ReLU, penalised by its mean. ``kl``: sigmoid, whose mean is pulled to a density; the decoder gets
     ReLU(sigmoid - 1/2), so that entries with a sigmoid above 1/2 are active.
 
     Parameters

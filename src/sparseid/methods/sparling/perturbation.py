@@ -1,4 +1,4 @@
-"""Does the decoder do what the motifs say? A motif of a map is exchanged and the label should follow (section 5.2)."""
+"""Perturbation test of the decoder: exchange a motif of a map; the decoded label should follow (section 5.2)."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from sparseid.data.batch import MotifBatch
 from sparseid.metrics.edit_distance import without_padding
 
 RADIUS = 5
-"""An entry is a motif's mark if none is larger within so many input positions (authors' code)."""
+"""Radius in input positions within which a motif's mark must be the largest entry (authors' code)."""
 PICTURED = 6
-"""Items of a picture at most."""
+"""Maximum number of items of a figure."""
 LEAST_SHARE = 0.75
-"""Channels stand for a kind if they mark more than this share of its sites (authors' code)."""
+"""Fraction of a kind's sites that its channels must mark to identify it (authors' code)."""
 
 
 class Exchanges(Protocol):
-    """Which motifs of a data set may be exchanged, and what becomes of the label."""
+    """Exchangeable motifs of a data set, and the label after an exchange."""
 
     exchangeable: dict[int, int]
-    """The token of each motif kind that may take another's place."""
+    """Token of each motif kind that may replace another."""
 
     def exchanged(self, label: list[int], old: int, new: int) -> list[int] | None:
-        """Return the label with the token `new` wherever `old` was; None if no item may have both."""
+        """Return the label with `old` replaced by the token `new`; None if no item can have this label."""
 
 
 class Perturbed(NamedTuple):
-    """Exchanged maps (M, C, H, W), the labels they should be decoded to, the items of the batch, their marks before."""
+    """Exchanged maps (M, C, H, W), their expected labels and items in the batch, and the marks before the exchange."""
 
     maps: Tensor
     labels: list[list[int]]
@@ -42,7 +42,7 @@ class Perturbed(NamedTuple):
 
 
 class Examples(NamedTuple):
-    """Items for a picture: inputs (m, ...), marks before and after (m, C, H, W), and tokens, see `exchange_arrays`."""
+    """Items for a figure: inputs (m, ...), marks before and after (m, C, H, W), and tokens, see `exchange_arrays`."""
 
     inputs: Tensor
     before: Tensor
@@ -53,12 +53,12 @@ class Examples(NamedTuple):
 
 
 def identified_kinds(matrix: NDArray[np.integer], channel_kinds: NDArray[np.integer]) -> dict[int, list[int]]:
-    """Return the channels that stand for each kind, of those kinds that are marked reliably.
+    """Return the channels assigned to each reliably marked kind.
 
     Parameters
     ----------
     matrix : (K + 1, C + 1) int
-        Pairs of true kind and predicted channel (`metrics.motifs.MotifCounts`).
+        Counts of pairs of true kind and predicted channel (`metrics.motifs.MotifCounts`).
     channel_kinds : (C,) int
         The kind of each channel; -1 for none.
     """
@@ -71,13 +71,13 @@ def identified_kinds(matrix: NDArray[np.integer], channel_kinds: NDArray[np.inte
 
 
 def only_marks(maps: Tensor, radius: int) -> Tensor:
-    """Keep the entries of maps (N, C, H, W) that no entry of any channel within `radius` cells exceeds."""
+    """Return maps (N, C, H, W) with only the largest entries over all channels within `radius` positions."""
     largest = functional.max_pool2d(maps.amax(1, keepdim=True), 2 * radius + 1, stride=1, padding=radius)
     return maps.where((maps == largest) & (maps > 0), maps.new_zeros(()))
 
 
 def moved(marks: Tensor, old: list[int], new: int) -> Tensor:
-    """Move everything in the channels `old` of one item's marks (C, H, W) to channel `new`."""
+    """Return one item's marks (C, H, W) with the channels `old` moved to channel `new`."""
     result = marks.clone()
     result[old] = 0
     result[new] = torch.maximum(result[new], marks[old].amax(0))
@@ -93,23 +93,23 @@ def perturb(
     radius: int,
     rng: np.random.Generator,
 ) -> Perturbed:
-    """Exchange one kind of motif in the map of every item that was decoded rightly.
+    """Exchange one kind of motif in the map of every correctly decoded item.
 
-    The kind that goes is drawn uniformly among those present, the one that comes among those that may. Items in which
-    nothing can be exchanged are left out.
+    The old kind is drawn uniformly among those present, the new one among the possible replacements. Items without a
+    possible exchange are skipped.
 
     Parameters
     ----------
     batch, maps, decoded
         Items, their motif maps (N, C, H, W) and the decoded labels.
     channels
-        Of each reliably marked kind (`identified_kinds`); a kind comes in its first channel.
+        Channels of each reliably marked kind (`identified_kinds`); a new kind is put in its first channel.
     exchanges
-        What may be exchanged.
+        Exchangeable motifs.
     radius
-        As of `only_marks`.
+        As in `only_marks`.
     rng
-        Of the draws.
+        Random generator.
     """
     kinds = [kind for kind in exchanges.exchangeable if kind in channels]
     token = exchanges.exchangeable
@@ -141,18 +141,18 @@ def perturbation_accuracy(
     change: Callable[[MotifBatch, Tensor, list[list[int]]], Perturbed],
     most: int,
 ) -> tuple[float, int, Examples | None]:
-    """Return the share of exchanged maps that are decoded to the exchanged label, how many there were, and examples.
+    """Return the fraction of exchanged maps that are decoded to the expected label, their number, and examples.
 
     Parameters
     ----------
     batches
         Items, until `most` have been exchanged.
     encode, decode
-        Inputs to motif maps, motif maps to labels.
+        Functions from inputs to motif maps, and from motif maps to labels.
     change
         `perturb` of a batch, its maps and its decoded labels.
     most
-        Items to exchange at most.
+        Maximum number of exchanged items.
     """
     right = number = 0
     examples = None
@@ -189,28 +189,28 @@ def exchange_arrays(
     expected: Sequence[Sequence[int]],
     decoded: Sequence[Sequence[int]],
 ) -> dict[str, np.ndarray]:
-    """Return the arrays ``perturbed_*`` of a run, which `papers.sparling.run_pictures` draws.
+    """Return the arrays ``perturbed_*`` of a run, for the figures of `papers.sparling`.
 
     Parameters
     ----------
     images : (m, H, W)
-        The items as they are drawn; of sounds (m, bands, frames).
+        Pictures of the items; (m, bands, frames) for sounds.
     before, after : (m, C, h, w)
-        Motif maps before and after the exchange, motifs' marks only: an entry keeps its place and changes its channel.
+        Motif maps before and after the exchange, only marks: an entry keeps its position and changes its channel.
     labels, expected, decoded
-        Tokens of each item: its label, what it should become, and what was decoded from the map after the exchange.
+        Tokens of each item: its label, the expected label, and the label decoded from the map after the exchange.
 
     Returns
     -------
     dict
         ``perturbed_images``; ``perturbed_cells`` (2,): h and w; ``perturbed_entries`` (E, 5) int: item, row, column,
-        channel before and after (-1 where there was none); ``perturbed_labels``, ``perturbed_expected`` and
+        channel before and after (-1 for none); ``perturbed_labels``, ``perturbed_expected`` and
         ``perturbed_predictions`` (m, L) padded with -1.
     """
     items, channels, rows, columns = np.nonzero(after)
     there = before[items, :, rows, columns]
     came_from = np.where((there > 0).any(axis=1), there.argmax(axis=1), -1)
-    kept = there[np.arange(len(items)), channels] > 0  # where several channels were active, this one stayed
+    kept = there[np.arange(len(items)), channels] > 0  # unchanged if several channels were active
     return {
         "perturbed_images": images,
         "perturbed_cells": np.array(after.shape[2:]),

@@ -1,4 +1,4 @@
-"""Retrained: how well a decoder does that is trained on, on an encoder that Sparling has taught (section 5.2)."""
+"""Retrained baseline: continued training of the decoder on a frozen Sparling encoder (section 5.2)."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 class RetrainedModule(SparlingModule):
-    """Sparling without its sparse layer: the decoder sees the dense outputs of the encoder, whose weights are fixed.
+    """Sparling without the sparse layer: the decoder gets the dense outputs of the encoder, whose weights are frozen.
 
-    Encoder and decoder start from a Sparling run (`start_from`), the optimiser anew. The running statistics of the
-    encoder's batch norm go on moving, as in the authors' code. No density is ever cut.
+    Encoder and decoder start from a Sparling run (`start_from`) with a new optimiser. The running statistics of the
+    encoder's batch norm are still updated, as in the authors' code. The density is never cut.
 
     Parameters
     ----------
     method, domain, batch_size, seed
-        As of `SparlingModule`; ``method.retrained`` says at which density of that run.
+        As in `SparlingModule`; ``method.retrained`` selects the density of the Sparling run.
     """
 
     def __init__(self, method: SparlingSettings, domain: Domain, batch_size: int, seed: int = 0) -> None:
@@ -40,16 +40,16 @@ class RetrainedModule(SparlingModule):
         self._first_milestone = max(len(densities(method)) - 1 - method.retrained.steps_above, 0)
 
     def starting_weights(self, folder: Path) -> Path | None:
-        """Return the weights of the run in `folder` that training starts from: at the density asked for, or above.
+        """Return the file of the initial weights in the run folder: at the requested density, or the next higher one.
 
-        None if that run has passed no such density.
+        None if the run has reached no such density.
         """
         milestones = sorted((folder / "checkpoints" / "milestones").glob("density-*.ckpt"))
         fitting = [path for path in milestones if int(path.stem.removeprefix("density-")) <= self._first_milestone]
         return fitting[-1] if fitting else None
 
     def start_from(self, weights: dict[str, Any]) -> None:
-        """Take the encoder and the decoder out of the ``state_dict`` of a Sparling run."""
+        """Load encoder and decoder from the ``state_dict`` of a Sparling run."""
         for name, part in (("encoder.", self.encoder), ("decoder.", self.decoder)):
             part.load_state_dict({key.removeprefix(name): w for key, w in weights.items() if key.startswith(name)})
 
@@ -58,12 +58,12 @@ class RetrainedModule(SparlingModule):
         return [Evaluation({"steps_above": 0}, folder / "checkpoints" / "last.ckpt", self.evaluation_config.items)]
 
     def on_test_start(self) -> None:
-        """Discard the last test."""
+        """Discard the results of the last test."""
         ExperimentModule.on_test_start(self)  # no motifs are matched
         self._decoded = DecodedLabels(self.domain.vocabulary - 1)
 
     def test_step(self, batch: MotifBatch, batch_idx: int) -> None:
-        """Decode greedily; the dense map has no motifs to be matched."""
+        """Decode greedily; the dense map has no motifs to match."""
         self._decoded.add(batch.labels, self.decode(self(batch.inputs)))
 
     def on_test_epoch_end(self) -> None:

@@ -103,15 +103,15 @@ class DensitySchedule:
 
 
 class AdaptiveDensity(Callback):
-    """After each validation, let the schedule decide about the density; end the training when it is finished.
+    """Adapt the density by the schedule after each validation; stop training when it is finished.
 
-    When the accuracy exceeded the target, the weights of this moment are the result at the density that was in force;
-    the module then names them as a milestone (``density-07`` after seven cuts), which the run saves.
+    When the accuracy exceeds the target, the current weights are the result at the current density; the module then
+    names them as a milestone (``density-07`` after seven cuts), which the run saves.
 
     Parameters
     ----------
     schedule
-        Its state is stored in checkpoints with the trace of all checks.
+        Schedule of the density; checkpoints store its state with the trace of all checks.
     """
 
     def __init__(self, schedule: DensitySchedule) -> None:
@@ -119,7 +119,7 @@ class AdaptiveDensity(Callback):
         self.trace: list[list[float]] = []
 
     def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Check the accuracy that the module measured."""
+        """Check the validation accuracy of the module."""
         module: Any = pl_module
         schedule, density, cuts = self.schedule, self.schedule.density, self.schedule.cuts
         accuracy = trainer.strategy.broadcast(module.validation_accuracy())  # one decision for all processes
@@ -129,7 +129,7 @@ class AdaptiveDensity(Callback):
         if schedule.restart(accuracy):
             module.restart(schedule.starts)
         module.milestone = f"density-{cuts:02d}" if reached else None
-        above = schedule.density / schedule.min_density  # 1 where a penalty and no threshold makes motifs sparse
+        above = schedule.density / schedule.min_density  # 1 if a penalty instead of a threshold makes motifs sparse
         module.progress_note = (
             (f"density {above:.3g}x the minimum, " if above > 1 else "")
             + f"exact {accuracy:.3f}, target {schedule.target:.3f}"

@@ -1,4 +1,4 @@
-"""Settings of Sparling and its baselines; numbers of the paper and its code stand in ``configs/``."""
+"""Settings of Sparling and its baselines; values of the paper and its code are in ``configs/``."""
 
 from __future__ import annotations
 
@@ -16,26 +16,25 @@ from sparseid.settings import DataSettings, Keys, MethodSettings, Run, SettingsE
 class EncoderSettings:
     """Local convolutional encoder g: stem, residual units, 1x1 convolution to one channel per motif."""
 
-    width: int = setting("Channels of the residual units.", at_least=1)
-    blocks: int = setting("Pre-activation residual units of two 3x3 convolutions.", at_least=1)
-    stem_kernel: int = setting("Side of the first convolution, pixels or frames (odd).", default=1)
+    width: int = setting("Number of channels of the residual units.", at_least=1)
+    blocks: int = setting("Number of pre-activation residual units of two 3x3 convolutions.", at_least=1)
+    stem_kernel: int = setting("Side of the first convolution in pixels or frames (odd).", default=1)
     stride: int = setting(
         "Stride of the first convolution: a position of the motif map covers stride x stride pixels.",
         default=1,
         at_least=1,
     )
-    bf16: bool = setting("Run the encoder's convolutions in bfloat16.", default=False)
-    channels: int = setting("Channels of the motif map; 0 has one per motif kind.", default=0, at_least=0)
+    bf16: bool = setting("Compute the encoder's convolutions in bfloat16.", default=False)
+    channels: int = setting("Number of channels of the motif map; 0 for one per motif kind.", default=0, at_least=0)
 
 
 @dataclass
 class SparseLayerSettings:
-    """The layer between encoder and decoder: batch norm, then what keeps the motif map sparse."""
+    """Layer between encoder and decoder: batch norm, then a threshold or a penalty that makes the motif map sparse."""
 
     kind: str = setting(
-        "threshold: ReLU(z - t), t a moving quantile (the method). Baselines that are made sparse by a penalty "
-        "instead: l1 (ReLU, mean absolute activation) and kl (sigmoid, divergence of the mean activation from the last "
-        "density).",
+        "threshold: ReLU(z - t), t a moving quantile (the method). Baselines with a penalty instead: l1 (ReLU, mean "
+        "absolute activation) and kl (sigmoid, divergence of the mean activation from the last density).",
         default="threshold",
         choices=("threshold", "l1", "kl"),
     )
@@ -43,7 +42,7 @@ class SparseLayerSettings:
         "Lambda: weight of the penalty of l1 or kl relative to the cross-entropy.", default=0.0, at_least=0
     )
     thresholds: str = setting(
-        "per_channel (multiple thresholds, MT) or single (ST).",
+        "Thresholds: per_channel (multiple thresholds, MT) or single (ST).",
         default="per_channel",
         choices=("per_channel", "single"),
     )
@@ -52,7 +51,7 @@ class SparseLayerSettings:
         "Weight of the newest quantile in the moving threshold.", default=0.1, at_least=0, at_most=1
     )
     accumulate_motifs: int = setting(
-        "Gather rows until rows x density reaches this before an update; 0 updates with every batch.",
+        "Collect rows until rows x density reaches this before an update; 0 updates with every batch.",
         default=0,
         at_least=0,
     )
@@ -63,15 +62,15 @@ class DecoderSettings:
     """Global decoder h: embed, pool, row encoder, transformer encoder and decoder."""
 
     width: int = setting("Model width d.", at_least=1)
-    pool: int = setting("Side of the max-pooling window, positions of the motif map.", at_least=1)
+    pool: int = setting("Side of the max-pooling window, in positions of the motif map.", at_least=1)
     positions: str = setting(
-        "rows_lstm (published for images: bidirectional LSTM along rows, row number encoded), frames (published for "
-        "sounds: time encoded) or grid (learned position per place).",
+        "Position codes: rows_lstm (published for images: bidirectional LSTM along rows, row number encoded), frames "
+        "(published for sounds: time encoded) or grid (a learned vector per position).",
         choices=("rows_lstm", "frames", "grid"),
     )
-    encoder_layers: int = setting("Layers of the transformer encoder.", at_least=1)
-    decoder_layers: int = setting("Layers of the transformer decoder.", at_least=1)
-    heads: int = setting("Attention heads of each layer.", at_least=1)
+    encoder_layers: int = setting("Number of layers of the transformer encoder.", at_least=1)
+    decoder_layers: int = setting("Number of layers of the transformer decoder.", at_least=1)
+    heads: int = setting("Number of attention heads of each layer.", at_least=1)
     feedforward: int = setting("Hidden units of each feed-forward block.", at_least=1)
     dropout: float = setting("Dropout of the transformer.", default=0.0, at_least=0, at_most=1)
     norm_first: bool = setting("Pre-norm (true) or post-norm transformer layers.", default=False)
@@ -82,78 +81,77 @@ class DensityScheduleSettings:
     """Adaptive density (Algorithm 1): cut the density when validation accuracy exceeds a slowly falling target."""
 
     start_density: float = setting(
-        "Density at the start; at most one cut above the last density there is hardly any annealing, and the run is "
-        "named so.",
+        "Initial density; if it is at most one cut above the last density, the run is labelled no_annealing.",
         above=0,
         below=1,
     )
-    min_density: float = setting("The run is finished once the density would fall below this.", above=0, below=1)
+    min_density: float = setting("Minimum density: the run ends when a cut would fall below it.", above=0, below=1)
     cut_factor: float = setting("Factor of the density at each cut.", above=0, below=1)
     target_fall_per_sample: float = setting(
         "Fall of the accuracy target per training sample; 0 never cuts: the dense baseline (Non-Sparse).", at_least=0
     )
     min_target: float = setting(
-        "The accuracy target does not fall below this: a density is passed only with an accuracy above it.",
+        "Minimum of the accuracy target: the density is cut only at an accuracy above it.",
         default=0.0,
         at_least=0,
         at_most=1,
     )
     check_every: int = setting("Training samples between validations.", at_least=1)
-    check_items: int = setting("Validation items of one check.", at_least=1)
+    check_items: int = setting("Number of items of each validation.", at_least=1)
     restart_after: int = setting(
-        "Training samples after which a start that has not reached restart_below is replaced by a new one; 0 is never.",
+        "Training samples after which a start below the accuracy restart_below is replaced by a new one; 0 for never.",
         default=0,
         at_least=0,
     )
     restart_below: float = setting(
-        "Validation accuracy that a start must have reached by then.", default=0.5, at_least=0, at_most=1
+        "Validation accuracy that a start must reach by then.", default=0.5, at_least=0, at_most=1
     )
 
 
 @dataclass
 class OptimizerSettings:
-    """Adam."""
+    """Settings of Adam."""
 
     lr: float = setting("Learning rate.", at_least=0)
     betas: list[float] = setting("Decay of the two moments.", default=[0.9, 0.999])
     warmup_steps: int = setting("Steps of linear warm-up.", default=0, at_least=0)
-    clip_norm: float = setting("Largest gradient norm; 0 does not clip.", default=0.0, at_least=0)
+    clip_norm: float = setting("Maximum gradient norm; 0 disables clipping.", default=0.0, at_least=0)
 
 
 @dataclass
 class EvaluationSettings:
     """Size of the final evaluation."""
 
-    items: int = setting("Test items at the final density.", at_least=1)
-    curve_items: int = setting("Test items at each earlier density.", at_least=1)
-    decode_steps: int = setting("Longest greedy decode, tokens.", default=30, at_least=1)
+    items: int = setting("Number of test items at the final density.", at_least=1)
+    curve_items: int = setting("Number of test items at each earlier density.", at_least=1)
+    decode_steps: int = setting("Maximum number of tokens of a greedy decode.", default=30, at_least=1)
     channel_map: str = setting(
         "Map from channels to kinds in CE: one_to_one (DigitCircle) or many_to_one (LaTeX-OCR, audio).",
         default="one_to_one",
         choices=("one_to_one", "many_to_one"),
     )
     perturbed_items: int = setting(
-        "Test items, decoded rightly, in which a motif is exchanged at the final density (section 5.2); 0 does not.",
+        "Number of correctly decoded test items for the exchange of motifs at the final density (section 5.2).",
         default=0,
         at_least=0,
     )
     binned_items: int = setting(
-        "Test items whose activations are binned at each of the five lowest densities (appendix I); 0 does not.",
+        "Number of test items for the binning of activations at the five lowest densities (appendix I).",
         default=0,
         at_least=0,
     )
     single_items: int = setting(
-        "Single motifs to name at the final density (Table 2); 0 does not.", default=0, at_least=0
+        "Number of single motifs to classify at the final density (Table 2).", default=0, at_least=0
     )
 
 
 @dataclass
 class RetrainedSettings:
-    """The Sparling run that training=retrained starts from: the one with otherwise the same settings and seed."""
+    """Sparling run that training=retrained starts from; all other settings and the seed are the same."""
 
-    source_samples: int = setting("trainer.max_samples of that run; 0 is the same as here.", default=0, at_least=0)
+    source_samples: int = setting("trainer.max_samples of that run; 0 for the same as here.", default=0, at_least=0)
     steps_above: int = setting(
-        "Cuts above the last density at which its weights are taken; the nearest higher one if it was not reached.",
+        "Number of cuts before the last density at which its weights are used; the next higher one if not reached.",
         default=0,
         at_least=0,
     )
@@ -165,19 +163,18 @@ class SparlingSettings(MethodSettings):
 
     name: str = "sparling"
     training: str = setting(
-        "sparling: the whole, end to end (baselines in sparse and schedule, too). retrained: training of the decoder "
-        "continued on the dense outputs of a Sparling run's encoder. direct: the encoder alone, on images of single "
-        "motifs.",
+        "sparling: end to end (also for baselines by sparse and schedule). retrained: continued training of the "
+        "decoder on the dense outputs of a Sparling run's encoder. direct: the encoder alone, on single motifs.",
         default="sparling",
         choices=("sparling", "retrained", "direct"),
     )
-    retrained: RetrainedSettings = setting("The run that retrained starts from.", default=RetrainedSettings)
-    encoder: EncoderSettings = setting("The encoder.", default=EncoderSettings)
-    sparse: SparseLayerSettings = setting("The sparse layer.", default=SparseLayerSettings)
-    decoder: DecoderSettings = setting("The decoder.", default=DecoderSettings)
-    schedule: DensityScheduleSettings = setting("The adaptive density.", default=DensityScheduleSettings)
-    optimizer: OptimizerSettings = setting("Adam.", default=OptimizerSettings)
-    evaluation: EvaluationSettings = setting("The final evaluation.", default=EvaluationSettings)
+    retrained: RetrainedSettings = setting("Run that retrained starts from.", default=RetrainedSettings)
+    encoder: EncoderSettings = setting("Encoder.", default=EncoderSettings)
+    sparse: SparseLayerSettings = setting("Sparse layer.", default=SparseLayerSettings)
+    decoder: DecoderSettings = setting("Decoder.", default=DecoderSettings)
+    schedule: DensityScheduleSettings = setting("Adaptive density.", default=DensityScheduleSettings)
+    optimizer: OptimizerSettings = setting("Optimiser (Adam).", default=OptimizerSettings)
+    evaluation: EvaluationSettings = setting("Final evaluation.", default=EvaluationSettings)
 
     loads = "sparseid.methods.sparling.variants"
     interfaces = ("motifs",)
@@ -188,7 +185,7 @@ class SparlingSettings(MethodSettings):
         return self.schedule.check_every, self.schedule.check_items
 
     def parent_run(self, run: Run) -> dict[str, Any]:
-        """Return the settings of the Sparling run that Retrained starts from; the others start from scratch."""
+        """Return the settings of the Sparling run that Retrained starts from; empty for other variants."""
         if self.training != "retrained":
             return {}
         return {
@@ -199,7 +196,7 @@ class SparlingSettings(MethodSettings):
         }
 
     def row_keys(self, data: DataSettings) -> Keys:
-        """Return the name of the variant or baseline as the paper's tables have it, and the settings they vary."""
+        """Return the name of the variant or baseline as in the paper's tables, and the settings that they vary."""
         sparse, schedule = self.sparse, self.schedule
         thresholds = "st" if sparse.thresholds == "single" else "mt"
         if self.training != "sparling":
@@ -208,7 +205,7 @@ class SparlingSettings(MethodSettings):
             return {"method": sparse.kind, "lambda": sparse.penalty_weight}
         if not schedule.target_fall_per_sample:
             return {"method": "non_sparse"}
-        if schedule.start_density * schedule.cut_factor**2 < schedule.min_density:  # starts at the last or one above
+        if schedule.start_density * schedule.cut_factor**2 < schedule.min_density:  # starts at the last or second last
             at_last = schedule.start_density * schedule.cut_factor < schedule.min_density
             return {"method": "no_annealing", "start": "final" if at_last else "penultimate"}
         return {"method": f"{'no_bn' if sparse.batch_norm == 'none' else 'sparling'}_{thresholds}"}
@@ -219,7 +216,7 @@ class SparlingSettings(MethodSettings):
         return math.ceil(height / self.encoder.stride), math.ceil(width / self.encoder.stride)
 
     def errors(self, run: Run) -> Iterator[SettingsError]:
-        """Yield what makes the settings impossible, by themselves or with the data."""
+        """Yield errors of the settings, by themselves or with the data."""
         yield from self._networks()
         yield from self._variant(run)
         yield from self._map(run)
@@ -232,10 +229,10 @@ class SparlingSettings(MethodSettings):
             text = "method.encoder.stem_kernel must be odd: an even kernel has no centre pixel"
             yield SettingsError(("method.encoder.stem_kernel",), text)
         if decoder.width % decoder.heads:
-            text = "every attention head has the same width: make method.decoder.width a multiple of "
+            text = "all attention heads have the same width: set method.decoder.width to a multiple of "
             yield SettingsError(("method.decoder.width", "method.decoder.heads"), f"{text}method.decoder.heads")
         if decoder.positions == "rows_lstm" and decoder.width % 2:
-            text = "the two directions of the LSTM share method.decoder.width: make it even"
+            text = "the two directions of the LSTM share method.decoder.width: set it to an even number"
             yield SettingsError(("method.decoder.width", "method.decoder.positions"), text)
         betas = self.optimizer.betas
         if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
@@ -243,90 +240,90 @@ class SparlingSettings(MethodSettings):
             yield SettingsError(("method.optimizer.betas",), text)
 
     def _variant(self, run: Run) -> Iterator[SettingsError]:
-        """Yield settings of a baseline that cannot be together."""
+        """Yield incompatible settings of baselines."""
         sparse, retrained = self.sparse, self.retrained
         if sparse.kind == "threshold" and sparse.penalty_weight:
-            text = "a threshold needs no penalty: leave method.sparse.penalty_weight 0, or write "
+            text = "a threshold has no penalty: set method.sparse.penalty_weight=0, or "
             keys = ("method.sparse.penalty_weight", "method.sparse.kind")
             yield SettingsError(keys, f"{text}method.sparse.kind=l1 or kl")
         if sparse.kind != "threshold" and self.training != "sparling":
-            text = f"method.training={self.training} has no sparse layer: leave method.sparse.kind=threshold"
+            text = f"method.training={self.training} has no sparse layer: set method.sparse.kind=threshold"
             yield SettingsError(("method.sparse.kind", "method.training"), text)
         if sparse.thresholds == "single" and sparse.kind != "threshold":
-            text = f"method.sparse.kind={sparse.kind} has no thresholds: leave method.sparse.thresholds=per_channel"
+            text = f"method.sparse.kind={sparse.kind} has no thresholds: set method.sparse.thresholds=per_channel"
             yield SettingsError(("method.sparse.thresholds", "method.sparse.kind"), text)
         if sparse.thresholds == "single" and sparse.accumulate_motifs:
-            text = "rows are gathered for a threshold per channel only: write method.sparse.accumulate_motifs=0"
+            text = "rows are only collected for thresholds per channel: set method.sparse.accumulate_motifs=0"
             yield SettingsError(("method.sparse.thresholds", "method.sparse.accumulate_motifs"), text)
         if self.training != "retrained" and (retrained.source_samples or retrained.steps_above):
-            text = "method.retrained says where method.training=retrained starts from: write that, or leave it 0"
+            text = "method.retrained has no effect here: set method.training=retrained, or its settings to 0"
             sources = ("method.retrained.source_samples", "method.retrained.steps_above")
             yield SettingsError((*sources, "method.training"), text)
         if 0 < retrained.source_samples < run.trainer.batch_size:
-            text = "not even one batch of the run to start from would be trained: raise method.retrained.source_samples"
+            text = "not even one batch of the parent run would be trained: raise method.retrained.source_samples"
             yield SettingsError(("method.retrained.source_samples", "trainer.batch_size"), text)
         if self.training == "retrained" and not self.schedule.target_fall_per_sample:
-            text = "the run to start from would never cut its density: make method.schedule.target_fall_per_sample "
+            text = "the parent run would never cut its density: raise method.schedule.target_fall_per_sample above 0"
             keys = ("method.schedule.target_fall_per_sample", "method.training")
-            yield SettingsError(keys, f"{text}positive")
+            yield SettingsError(keys, text)
         yield from self._retrained_density()
 
     def _retrained_density(self) -> Iterator[SettingsError]:
-        """Yield it if Retrained is to start from a density that its Sparling run does not pass."""
+        """Yield an error if Retrained should start from a density that its Sparling run cannot reach."""
         schedule = self.schedule
         if schedule.min_density > schedule.start_density:
             return
         cuts = cuts_above(schedule.min_density, schedule.start_density, schedule.cut_factor)
         if self.retrained.steps_above > cuts:
-            text = f"the run to start from cuts its density {cuts} times at most: lower method.retrained.steps_above"
+            text = f"the parent run cuts its density at most {cuts} times: lower method.retrained.steps_above"
             keys = ("method.retrained.steps_above", "method.schedule.start_density", "method.schedule.min_density")
             yield SettingsError(keys, text)
 
     def _map(self, run: Run) -> Iterator[SettingsError]:
-        """Yield decoders that do not fit the motif map."""
+        """Yield an error for a decoder that does not match the motif map."""
         decoder, data = self.decoder, run.data
         sound = data.spatial[1] == 1
         if (decoder.positions == "frames" and not sound) or (decoder.positions == "rows_lstm" and sound):
             fitting = "frames or grid" if sound else "rows_lstm or grid"
-            found = "frames and no rows" if sound else "rows and no frames"
-            text = f"{data.name} has {found}: positions are {fitting}"
+            found = "frames, not rows" if sound else "rows, not frames"
+            text = f"{data.name} has {found}: set method.decoder.positions to {fitting}"
             yield SettingsError(("method.decoder.positions", "data.name"), text)
         size = self.map_size(data)
         side = size[0] if sound else min(size)
         if 1 <= side < decoder.pool:
             what = "long" if sound else "wide" if side == size[1] else "high"
-            text = f"the motif map is {side} cells {what}, less than one pooling window: lower method.decoder.pool"
+            text = f"the motif map is {side} positions {what}, less than one pooling window: lower method.decoder.pool"
             yield SettingsError(("method.decoder.pool", "method.encoder.stride", *_size_keys(data)), text)
 
     def _labels(self, run: Run) -> Iterator[SettingsError]:
         steps = self.evaluation.decode_steps
         if steps <= getattr(run.data, "max_digits", 0):
-            text = "the longest label and its end token do not fit into method.evaluation.decode_steps tokens: raise it"
+            text = "the longest label and its end token exceed method.evaluation.decode_steps tokens: raise it"
             yield SettingsError(("method.evaluation.decode_steps", "data.max_digits"), text)
         if steps < getattr(run.data, "longest", 0):  # as published, formulas of 30 tokens are decoded in 30 steps
-            text = "the longest formula does not fit into method.evaluation.decode_steps tokens: raise it"
+            text = "the longest formula exceeds method.evaluation.decode_steps tokens: raise it"
             yield SettingsError(("method.evaluation.decode_steps", "data.longest"), text)
 
     def _density_schedule(self, run: Run) -> Iterator[SettingsError]:
         schedule, batch_size, prefix = self.schedule, run.trainer.batch_size, "method.schedule."
         start, minimum = schedule.start_density, schedule.min_density
         if start < minimum:
-            text = "the density only ever falls: start_density must be at least min_density"
+            text = "the density only decreases: start_density must be at least min_density"
             yield SettingsError((f"{prefix}start_density", f"{prefix}min_density"), text)
         if batch_size > 0 and schedule.check_every % batch_size:
-            text = f"validation comes between two batches: make {prefix}check_every a multiple of trainer.batch_size"
+            text = f"validations are between two batches: set {prefix}check_every to a multiple of trainer.batch_size"
             yield SettingsError((f"{prefix}check_every", "trainer.batch_size"), text)
         rows = batch_size * math.prod(self.map_size(run.data))
         if not self.sparse.accumulate_motifs and 0 < minimum * rows < 1:
             text = (
-                f"a batch has {rows} positions (batch x cells of the motif map): the density {minimum:g} leaves less "
-                f"than one active entry per channel and no threshold. Raise {prefix}min_density to {1 / rows:.3g} or "
-                "more, enlarge trainer.batch_size, or gather batches with method.sparse.accumulate_motifs=10"
+                f"a batch has {rows} positions (items x positions of the motif map): at density {minimum:g} a channel "
+                f"has less than one active entry and no threshold. Raise {prefix}min_density to {1 / rows:.3g} or "
+                "more, raise trainer.batch_size, or collect batches with method.sparse.accumulate_motifs=10"
             )
             keys = (f"{prefix}min_density", "trainer.batch_size", "method.encoder.stride", *_size_keys(run.data))
             yield SettingsError(keys, text)
 
 
 def _size_keys(data: Any) -> list[str]:
-    """Return the settings that the size of the inputs comes from."""
+    """Return the settings that determine the size of the inputs."""
     return [f"data.{field.name}" for field in dataclasses.fields(data) if field.metadata.get("spatial")]

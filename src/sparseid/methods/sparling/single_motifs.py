@@ -1,4 +1,4 @@
-"""Naming single motifs: Sparling's encoder beside a classifier trained to do so (Table 2)."""
+"""Classification of single motifs by Sparling's encoder, and by a classifier trained for it (Table 2)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from sparseid.metrics.single_motif import count_predictions, single_motif_error
 
 
 class SingleMotifs(Protocol):
-    """What a data module offers of single motifs."""
+    """Interface of data modules with single motifs."""
 
     kinds: int
-    """Motif kinds."""
+    """Number of motif kinds."""
     single_motif_tests: tuple[SingleMotifTest, ...]
-    """The rows of the comparison."""
+    """Rows of the comparison."""
 
     def single_motif_set(self, name: str, items: int) -> Iterable[MotifBatch]:
-        """Return the first items of a fixed set; a label is the motif's kind and nothing else."""
+        """Return the first items of a fixed set; a label is only the motif's kind."""
 
 
 def strongest(maps: Tensor) -> Tensor:
@@ -34,14 +34,14 @@ def strongest(maps: Tensor) -> Tensor:
 def single_motif_errors(
     data: SingleMotifs, items: int, scores: Callable[[Tensor], Tensor], channels: int
 ) -> list[Measurement]:
-    """Measure how often the strongest channel stands for another kind, for each test that the data have.
+    """Measure how often the strongest channel is that of another kind, for each test of the data.
 
     Parameters
     ----------
     data
-        Where the single motifs come from.
+        Data module with single motifs.
     items
-        Of each set.
+        Number of items of each set.
     scores
         Maps inputs (N, in_channels, H, W) to scores (N, channels).
     channels

@@ -1,4 +1,4 @@
-"""Sparling and what it is compared with, by ``method.training``."""
+"""Modules of Sparling and its baselines, by ``method.training``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured of a trained stack: reconstruction, disentanglement, recovered support, predicted classes."""
+"""Measurements of a trained stack: reconstruction, disentanglement, recovered support, predicted classes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from sparseid.metrics.ranking import log_loss, ndcg_at, recall_at
 from sparseid.metrics.support import support_recovery
 
 PUBLISHED_ROWS = 16
-"""Train and test samples of the published DCI."""
+"""Number of training and test samples of the published DCI."""
 FEWEST_CODES = 3
-"""Different codes that a projection to the plane needs."""
+"""Minimum number of different codes for a projection to the plane."""
 UNITS = units(METRICS)
 
 Values = NDArray[np.floating]
@@ -28,32 +28,32 @@ Values = NDArray[np.floating]
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """A stack's codes and scores; the leading axis is that of the seeds.
+    """Codes and scores of a stack; the leading axis is that of the seeds.
 
     Attributes
     ----------
     seeds
         One per member.
     objective
-        (members,) on the training samples.
+        (members,) objective on the training samples.
     scores
         Metric -> (members, test samples), see :func:`scores_of`.
     codes
         (members, test samples, latents)
     train_codes
-        (members, training samples, latents); None where no truth is known.
+        (members, training samples, latents); None without a known truth.
     truth
-        (members, samples, factors) of training and test samples, if it is known.
+        (members, samples, factors) of training and test samples; None if unknown.
     support
-        (features, factors) of the truth.
+        (features, factors) of the truth; None if unknown.
     labels
-        (test samples,) classes, where there are any.
+        (test samples,) classes; None without classes.
     loadings
-        What says which features a latent is about; `selector` (members, features, latents) among them, if any.
+        Weights between features and latents, with `selector` (members, features, latents) if the model has one.
     planes
-        (members, test samples, 2) the codes in the plane, where there are classes.
+        (members, test samples, 2) projection of the codes to the plane; None without classes.
     feature_names
-        One per feature, if they have names.
+        Names of the features; None without names.
     """
 
     seeds: Sequence[int]
@@ -70,11 +70,11 @@ class Evaluated:
 
 
 def scores_of(outputs: Tensor, inputs: Tensor, gaussian: bool) -> dict[str, Tensor]:
-    """Return the scores (members, samples) of every sample, of reconstructions and inputs (members, samples, features).
+    """Return the scores (members, samples) of reconstructions, given outputs and inputs (members, samples, features).
 
     Gaussian features: `mse`, the mean over features. Counts: `log_loss`, `recall_at_5` and `ndcg_at_10` of
-    probabilities, and `gap_to_oracle`, by how much the loss exceeds that of the row's own frequencies. No item is held
-    out: the input row is what is reconstructed.
+    probabilities, and `gap_to_oracle`, the excess of the loss over that of the row's own frequencies. No entry is held
+    out: the targets are the inputs.
     """
     if gaussian:
         return {"mse": (outputs - inputs).square().mean(dim=-1)}
@@ -89,7 +89,7 @@ def scores_of(outputs: Tensor, inputs: Tensor, gaussian: bool) -> dict[str, Tens
 
 
 def planes_of(codes: Values, seeds: Sequence[int]) -> Values:
-    """Return (members, samples, 2) codes (members, samples, latents) in the plane; NaN where too few of them differ."""
+    """Return projections (members, samples, 2) of codes (members, samples, latents); NaN if too few codes differ."""
     planes = np.full((*codes.shape[:2], 2), np.nan)
     for member, seed in enumerate(seeds):
         if len(np.unique(codes[member], axis=0)) >= FEWEST_CODES:
@@ -100,10 +100,10 @@ def planes_of(codes: Values, seeds: Sequence[int]) -> Values:
 def measure(evaluated: Evaluated) -> list[Measurement]:
     """Return the measurements of every member; undefined for one whose codes or scores are not finite.
 
-    The means of `scores_of`; `objective`; `dci` from the 16 samples of the published evaluation, `dci_all_rows` and
-    `completeness_all_rows` from all; `selector_mse` and `selector_hamming` on the test samples; `accuracy` of the
-    classes, predicted from the codes, and their `silhouette` in the plane. What needs a truth or classes that are not
-    known is left out.
+    These are the means of `scores_of`; `objective`; `dci` from the 16 samples of the published evaluation,
+    `dci_all_rows` and `completeness_all_rows` from all; `selector_mse` and `selector_hamming` on the test samples;
+    `accuracy` of the classes, predicted from the codes, and their `silhouette` in the plane. Metrics that require an
+    unknown truth or classes are skipped.
     """
     found = []
     for member, seed in enumerate(evaluated.seeds):
@@ -115,7 +115,7 @@ def measure(evaluated: Evaluated) -> list[Measurement]:
 
 
 def _of_member(evaluated: Evaluated, member: int) -> Iterator[tuple[str, float, int]]:
-    """Yield metric, value and samples behind it."""
+    """Yield metric, value and number of samples."""
     for name, rows in evaluated.scores.items():
         undefined = np.isnan(rows[member]) & (name in ("recall_at_5", "ndcg_at_10"))  # rows without positives
         defined = rows[member][~undefined]
@@ -149,10 +149,10 @@ def _of_member(evaluated: Evaluated, member: int) -> Iterator[tuple[str, float, 
 
 
 def arrays_of(evaluated: Evaluated) -> dict[str, NDArray]:
-    """Return what pictures and topics are made from.
+    """Return arrays for figures and topics.
 
-    The loadings of all members; `codes` of the test samples of the first one that has not diverged, with their true
-    `factors`, or their `labels` and places in the `plane`, where there are any; `feature_names`.
+    These are the loadings of all members; for the first member that has not diverged, the `codes` of the test samples,
+    with their true `factors`, or their `labels` and projections to the `plane`, if available; `feature_names`.
     """
     shown = int(np.isfinite(evaluated.codes).all(axis=(1, 2)).argmax())
     arrays: dict[str, NDArray] = {**evaluated.loadings, "codes": evaluated.codes[shown]}

@@ -1,4 +1,4 @@
-"""Metrics that the Sparse VAE measures: name, unit, direction and label of each."""
+"""Metrics of the Sparse VAE: name, unit, direction and label of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interface of all models of this comparison, and the Sparse VAE and the VAE."""
+"""Common interface of the models, the Sparse VAE and the VAE."""
 
 from __future__ import annotations
 

@@ -38,21 +38,21 @@ MODELS: dict[str, Callable[..., LatentModel]] = {
 GAUSSIAN_ONLY = ("oi_vae", "nmf")
 """Models without a likelihood of counts."""
 CHUNK = 512
-"""Samples of a member that are encoded at a time after training."""
+"""Number of samples of a member that are encoded at a time after training."""
 
 
 class SparseVAEModule(StackedModule["FeatureData"]):
-    """A stack of models, for each seed as many as there are restarts.
+    """A stack of models, with several restarts per seed.
 
-    The restarts of a seed differ in initial values and noise; that with the lowest objective on all training samples
-    is measured.
+    The restarts of a seed differ in initial values and noise; the one with the lowest objective on all training samples
+    is evaluated.
 
     Parameters
     ----------
     method
-        The model.
+        Settings of the model.
     data
-        Its seeds, sizes and likelihood.
+        Data module with seeds, sizes and likelihood.
     steps
         Optimiser steps of the run.
 
@@ -65,7 +65,7 @@ class SparseVAEModule(StackedModule["FeatureData"]):
     def __init__(self, method: SparseVAESettings, data: FeatureData, steps: int) -> None:
         super().__init__(data.seeds)
         if method.model in GAUSSIAN_ONLY and data.likelihood != "gaussian":
-            text = f"{method.model} has no likelihood of counts: pick another method.model for these data"
+            text = f"{method.model} has no likelihood of counts: choose another method.model for these data"
             raise InputError(text, ("method.model",))
         self.method = method
         self.given = Given(data.features, data.likelihood == "gaussian", data.row_normalised, data.batch_size, steps)
@@ -81,43 +81,43 @@ class SparseVAEModule(StackedModule["FeatureData"]):
     # training
 
     def setup(self, stage: str) -> None:
-        """Before training take what comes from the data."""
+        """Initialise the model from the data before training."""
         if stage == "fit":
             self.model.prepare(self._restarted(self.data.train), self._restarted(self.data.column_sd))
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        """Adam at a constant learning rate; the authors' two optimisers are one, Adam moves each number by itself."""
+        """Return Adam with a constant learning rate; the authors' two are equivalent, since Adam works per entry."""
         return torch.optim.Adam(self.model.trained(), lr=self.method.lr, fused=True)
 
     def training_step(self, batch: FeatureBatch, batch_idx: int) -> Tensor:
         """Return the members' objectives, summed over members."""
         inputs, step = self._restarted(batch.inputs), self.global_step
         if self.method.model == "nmf":
-            self.trainer.should_stop = True  # it is fitted already
+            self.trainer.should_stop = True  # already fitted
         noise = self.noise.at(step, inputs.shape[1], inputs.device)
         return sum_of_members(self.model.terms(inputs, noise, step, self.chosen_features(step)).total)
 
     def optimizer_step(self, epoch: int, batch_idx: int, optimizer: Any, optimizer_closure: Any = None) -> None:
-        """Make Adam's step, and the model's own updates after it."""
+        """Perform Adam's step, then the model's own updates."""
         super().optimizer_step(epoch, batch_idx, optimizer, optimizer_closure)
         self.model.after_step()
 
     def chosen_features(self, step: int) -> Tensor | None:
-        """Return the features that a step reconstructs, the same for all members; None for all of them."""
+        """Return the features that a step reconstructs, the same for all members; None for all features."""
         if self.method.feature_share == 1:
             return None
         order = torch.randperm(self.given.features, generator=FIXED.torch("features", step))
         return order[: max(1, round(self.method.feature_share * self.given.features))].to(self.device)
 
     def _restarted(self, values: Tensor) -> Tensor:
-        """Return values (seeds, ...) once for each restart of each seed."""
+        """Repeat values (seeds, ...) for each restart of each seed."""
         restarts = self.method.restarts
         return values if restarts == 1 else values.repeat_interleave(restarts, dim=0)
 
     # evaluation
 
     def on_test_start(self) -> None:
-        """Discard the last test; choose the restart of each seed."""
+        """Discard the results of the last test; choose the restart of each seed."""
         super().on_test_start()
         self._objectives = self.objectives()
         lowest = torch.where(torch.isfinite(self._objectives), self._objectives, torch.inf).argmin(dim=1)
@@ -126,7 +126,7 @@ class SparseVAEModule(StackedModule["FeatureData"]):
 
     @torch.no_grad()
     def objectives(self) -> Tensor:
-        """Return (seeds, restarts) the objective on all training samples, with fresh noise."""
+        """Return the objective (seeds, restarts) on all training samples, with fresh noise."""
         total: Tensor | float = 0.0
         samples = self.data.train.shape[1]
         for number, inputs in enumerate(self._restarted(self.data.train).split(CHUNK, dim=1)):
@@ -135,19 +135,19 @@ class SparseVAEModule(StackedModule["FeatureData"]):
         return (total + terms.sigma + terms.prior).view(len(self.seeds), -1)
 
     def evaluation_noise(self, name: str, number: int, inputs: Tensor) -> Noise:
-        """Return the noise of the `number`-th part of the samples of an evaluation."""
+        """Return the noise for part `number` of the samples of an evaluation."""
         streams = restart_generators(self.seeds, self.method.restarts, f"evaluation/{name}", number)
         return drawn(streams, (inputs.shape[1], self.method.latents), inputs.device)
 
     def test_step(self, batch: FeatureBatch, batch_idx: int) -> None:
-        """Keep codes and scores of the test samples."""
+        """Collect codes and scores of the test samples."""
         inputs = self._restarted(batch.inputs)
         outputs = self.model.reconstruct(inputs, self.evaluation_noise("test", batch_idx, inputs))[self._chosen]
         scores = scores_of(outputs, batch.inputs, self.given.gaussian)
         self._tested.append((self.model.encode(inputs)[self._chosen], scores))
 
     def on_test_epoch_end(self) -> None:
-        """Turn them into measurements of every seed."""
+        """Compute the measurements of every seed."""
         codes, scores = zip(*self._tested, strict=True)
         self._tested = []
         data = self.data
@@ -174,7 +174,7 @@ class SparseVAEModule(StackedModule["FeatureData"]):
         self.arrays = arrays_of(evaluated)
 
     def _of_named_features(self, evaluated: Evaluated) -> Iterator[Measurement]:
-        """Yield what selectors with a prior say about features that have names."""
+        """Yield topics or enriched gene sets of selectors with a prior, for features with names."""
         data, loadings = self.data, evaluated.loadings
         names = data.feature_names
         if names is None or "slab_probability" not in loadings:

@@ -103,7 +103,7 @@ def drawn(streams: Iterable[torch.Generator], shape: tuple[int, ...], device: to
 
 
 class RestartNoise:
-    """The noise of every training step, per member: a function of (seed, restart, step).
+    """Noise of every training step, per member: a function of (seed, restart, step).
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class RestartNoise:
         self._draws = StepDraws(draw_block, batch * latents)
 
     def at(self, step: int, batch: int, device: torch.device) -> Noise:
-        """Return the noise of a step for the samples of its batch, which may be fewer than `batch` of a full one."""
+        """Return the noise of a step for the samples of its batch, which may be fewer than a full batch."""
         return Noise(*(part[:, :batch] for part in self._draws.at(step, device)))
 
 

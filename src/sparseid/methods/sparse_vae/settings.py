@@ -1,4 +1,4 @@
-"""Settings of the Sparse VAE and its baselines; numbers of paper and code are in ``configs/method/sparse_vae.yaml``."""
+"""Settings of the Sparse VAE and its baselines; values of paper and code are in ``configs/method/sparse_vae.yaml``."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ TRAINED_INPUTS = ("zeisel",)
 
 @dataclass
 class SpikeAndSlabSettings:
-    """Prior of the selectors; sparse_vae only."""
+    """Prior of the selectors (only sparse_vae)."""
 
     lambda0: float = setting("Rate of the spike.", above=0)
     lambda1: float = setting("Rate of the slab, below lambda0.", above=0)
     a: float = setting(
-        "First parameter of the Beta prior of the slab's fraction of each latent.", default=1.0, at_least=0
+        "First parameter of the Beta prior of the slab's fraction in each latent.", default=1.0, at_least=0
     )
-    b: float = setting("Second parameter; 0 is the number of features.", default=0.0, at_least=0)
+    b: float = setting("Second parameter; 0 for the number of features.", default=0.0, at_least=0)
     laplace_normaliser: str = setting(
-        "paper (the two densities as written) or code (without their factors lambda0 and lambda1).",
+        "Densities of spike and slab: paper (normalised) or code (without their factors lambda0 and lambda1).",
         default="code",
         choices=("code", "paper"),
     )
     warm_up: float = setting(
-        "Fraction of training before the prior comes into force; 0 is the published recipe.",
+        "Fraction of training before the prior is used; 0 as published.",
         default=0.0,
         at_least=0,
         at_most=1,
@@ -36,26 +36,26 @@ class SpikeAndSlabSettings:
 
 @dataclass
 class VSCSettings:
-    """Variational sparse coding; vsc only."""
+    """Variational sparse coding (only vsc)."""
 
     variant: str = setting(
-        "authors (of the Sparse VAE, whose numbers are published) or original (Tonolini et al.).",
+        "authors (by the authors of the Sparse VAE, with published results) or original (Tonolini et al.).",
         default="authors",
         choices=("authors", "original"),
     )
     train_pseudo_inputs: bool = setting(
-        "Train the pseudo-inputs and their selector; otherwise they stay as they were drawn.", default=False
+        "Train the pseudo-inputs and their selector; otherwise they stay at their initial values.", default=False
     )
 
 
 @dataclass
 class OIVAESettings:
-    """OI-VAE; oi_vae only. Every feature is a group of its own."""
+    """OI-VAE with a group per feature (only oi_vae)."""
 
     units: int = setting("Units of a group's network.", default=8, at_least=1)
     penalty_weight: float = setting("Weight of the group lasso.", default=1.0, at_least=0)
     selector_lr: float = setting(
-        "Learning rate of plain gradient descent on the group's selectors; `lr` is that of everything else.",
+        "Learning rate of plain gradient descent on the group's selectors; `lr` is that of all other parameters.",
         default=1e-4,
         at_least=0,
     )
@@ -63,16 +63,16 @@ class OIVAESettings:
 
 @dataclass
 class SparseVAESettings(MethodSettings):
-    """The Sparse VAE, or one of the models that it is compared with."""
+    """The Sparse VAE, or one of its baselines."""
 
     name: str = "sparse_vae"
-    model: str = setting("The model.", default="sparse_vae", choices=("sparse_vae", "vae", "vsc", "oi_vae", "nmf"))
-    latents: int = setting("Factors K.", at_least=1)
+    model: str = setting("Model.", default="sparse_vae", choices=("sparse_vae", "vae", "vsc", "oi_vae", "nmf"))
+    latents: int = setting("Number of factors K.", at_least=1)
     hidden: int = setting("Units of every hidden layer.", at_least=1)
     lr: float = setting("Adam's learning rate, constant.", above=0)
-    beta: float = setting("Weight of the divergence of a vae; other than 1 it is a beta-VAE.", default=1.0, at_least=0)
+    beta: float = setting("Weight of the divergence of a vae; a beta-VAE unless it is 1.", default=1.0, at_least=0)
     kl_reduction: str = setting(
-        "Over latents, of the divergence from a standard normal: mean (the authors' code) or sum (the textbook's).",
+        "Reduction over latents of the divergence from a standard normal: mean (authors' code) or sum (textbook).",
         default="mean",
         choices=("mean", "sum"),
     )
@@ -84,7 +84,7 @@ class SparseVAESettings(MethodSettings):
         at_most=1,
     )
     restarts: int = setting(
-        "Trainings per seed, of which that with the lowest training objective is measured.", default=1, at_least=1
+        "Number of trainings per seed; the one with the lowest training objective is evaluated.", default=1, at_least=1
     )
     prior: SpikeAndSlabSettings = setting("Prior of the selectors.", default=SpikeAndSlabSettings)
     vsc: VSCSettings = setting("Variational sparse coding.", default=VSCSettings)
@@ -94,33 +94,33 @@ class SparseVAESettings(MethodSettings):
     interfaces = ("feature_matrix",)
 
     def errors(self, run: Run) -> Iterator[SettingsError]:
-        """Yield what makes the settings impossible, by themselves or with the data."""
+        """Yield errors of the settings, by themselves or with the data."""
         if self.prior.lambda0 <= self.prior.lambda1:
-            text = "the spike is narrower than the slab: make method.prior.lambda0 larger than method.prior.lambda1"
+            text = "the spike must be narrower than the slab: set method.prior.lambda0 above method.prior.lambda1"
             yield SettingsError(("method.prior.lambda0", "method.prior.lambda1"), text)
         gaussian = run.data.likelihood == "gaussian"
         if self.feature_share < 1 and not (gaussian and self.model == "sparse_vae"):
-            text = "only the Sparse VAE on Gaussian features can leave features out of a step: write "
+            text = "only the Sparse VAE on Gaussian features can skip features in a step: set "
             keys = ("method.feature_share", "method.model", "data.name")
             yield SettingsError(keys, f"{text}method.feature_share=1")
         if self.beta != 1 and self.model != "vae":
-            text = f"{self.model} has no beta: write method.beta=1 or model=vae"
+            text = f"{self.model} has no beta: set method.beta=1 or method.model=vae"
             yield SettingsError(("method.beta", "method.model"), text)
         if self.model in ("oi_vae", "nmf") and not gaussian:
-            text = f"{self.model} has no likelihood of counts: pick another method.model for {run.data.name}"
+            text = f"{self.model} has no likelihood of counts: choose another method.model for {run.data.name}"
             yield SettingsError(("method.model", "data.name"), text)
         if self.model == "nmf" and run.data.negative:
-            text = f"NMF needs data that are nowhere negative: pick another method.model for {run.data.name}"
+            text = f"NMF needs non-negative data: choose another method.model for {run.data.name}"
             yield SettingsError(("method.model", "data.name"), text)
         if self.model == "nmf" and self.restarts > 1:
-            text = "every restart of NMF ends the same: write method.restarts=1"
+            text = "all restarts of NMF have the same result: set method.restarts=1"
             yield SettingsError(("method.restarts", "method.model"), text)
         if run.trainer.precision != "32":
-            text = "the masked decoder needs single precision: write trainer.precision=32"
+            text = "the masked decoder requires single precision: set trainer.precision=32"
             yield SettingsError(("trainer.precision",), text)
 
     def row_keys(self, data: DataSettings) -> Keys:
-        """Return the method's name; a recipe that is not the one published for the data is part of it."""
+        """Return the method's name, including deviations from the settings published for the data."""
         beta: Keys = {"beta": self.beta} if self.model == "vae" and self.beta != 1 else {}
         trained, published = self.vsc.train_pseudo_inputs, data.name in TRAINED_INPUTS
         recipe = {

@@ -1,4 +1,4 @@
-"""The spike-and-slab lasso prior of the selector matrix (Rockova and George 2018), each column with its own fraction.
+"""Spike-and-slab lasso prior of the selector matrix (Rockova and George 2018), each column with its own fraction.
 
 A selector w_jk comes with probability eta_k from the slab, a Laplace distribution of rate lambda_1, and otherwise from
 the much narrower spike of rate lambda_0; eta_k is Beta(a, b).

@@ -1,4 +1,4 @@
-"""What is measured of a trained stack: MCC, test error of the label, errors of treatment effects."""
+"""Measurements of a trained stack: MCC, test error of the label, errors of treatment effects."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from sparseid.metrics.mcc import Matching, matching
 from sparseid.streams import FIXED
 
 EFFECT_ENVIRONMENTS = 10
-"""Environments of which treatment effects are compared (Table 3), the same ones for all seeds and methods."""
+"""Number of environments whose treatment effects are compared (Table 3), the same for all seeds and methods."""
 SHOWN = 2000
-"""Test samples of the first member kept for pictures."""
+"""Number of test samples of the first member that are saved for figures."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tested:
-    """Test samples of all members and what the models make of them.
+    """Test samples of all members and the outputs of the models.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Tested:
     environments
         (samples,)
     unseen
-        Whether the samples are of an environment that is not trained on.
+        Whether the samples belong to an environment excluded from training.
     """
 
     predictions: NDArray[np.float32]
@@ -47,17 +47,17 @@ class Tested:
 
     @cached_property
     def matched(self) -> Matching:
-        """Which learned latent stands for which true one, over all samples."""
+        """Matching of learned and true latents, over all samples."""
         return matching(self.truth, self.latents)
 
     @property
     def identifiable(self) -> bool:
-        """Whether latents are compared: there are as many learned as true ones, from environments trained on."""
+        """Return whether latents can be compared: as many learned as true ones, from training environments."""
         return not self.unseen and self.latents.shape[-1] == self.truth.shape[-1]
 
 
 def effect_environments(environments: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the environments of Table 3: ten of them, or all where there are fewer."""
+    """Return the environments of Table 3: ten of them, or all if there are fewer."""
     known = np.unique(environments)
     return FIXED.numpy("tbr/effect_environments").permutation(known)[:EFFECT_ENVIRONMENTS]
 
@@ -65,10 +65,10 @@ def effect_environments(environments: NDArray[np.int64]) -> NDArray[np.int64]:
 def measure(tested: Tested, seeds: Sequence[int], keys: dict[str, Key]) -> list[Measurement]:
     """Return the measurements of every member.
 
-    ``unseen_mse`` on an environment that is not trained on, and nothing else. Otherwise ``mse`` pooled over
-    environments; where there are as many learned latents as true ones ``mcc`` on the same samples, and ``ate_mse`` of
-    each of `effect_environments`, under the key ``environment``: its number from 1 on, and once more under ``pooled``
-    with its number as ``of_environment``. Undefined for a member whose predictions are not finite.
+    Only ``unseen_mse`` for an environment excluded from training. Otherwise ``mse`` pooled over environments; with as
+    many learned latents as true ones, ``mcc`` on the same samples, and ``ate_mse`` of each of `effect_environments`,
+    under the key ``environment``: its number, from 1, and again under ``pooled`` with its number as
+    ``of_environment``. Undefined for a member whose predictions are not finite.
     """
     errors = np.square(tested.predictions - tested.labels, dtype=np.float64).mean(axis=1)
     values: list[tuple[str, str, dict[str, Key], NDArray[np.float64], int]] = []
@@ -93,7 +93,7 @@ def measure(tested: Tested, seeds: Sequence[int], keys: dict[str, Key]) -> list[
 
 
 def arrays_of(tested: Tested) -> dict[str, NDArray]:
-    """Return what pictures are drawn from: some samples of the first member, correlations of all."""
+    """Return arrays for figures: some samples of the first member, correlations of all."""
     arrays: dict[str, NDArray] = {
         "test_truth": tested.truth[0, :SHOWN],
         "test_latents": tested.latents[0, :SHOWN],

@@ -1,4 +1,4 @@
-"""Metrics that TBR measures: name, unit, direction and label of each."""
+"""Metrics of TBR: name, unit, direction and label of each."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class TBRModule(StackedModule["EnvironmentData"]):
     method
         Sizes, penalty and learning rate.
     data
-        Its `seeds`, `tree`, `features`, `unseen` and numbers of latents and test items.
+        Data module with `seeds`, `tree`, `features`, `unseen` and numbers of latents and test items.
     """
 
     penalty_weight: Tensor
@@ -70,16 +70,16 @@ class TBRModule(StackedModule["EnvironmentData"]):
     # training
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        """Adam on everything at a constant learning rate."""
+        """Return Adam for all parameters, with a constant learning rate."""
         return torch.optim.Adam(self.parameters(), lr=self.method.lr, fused=True)
 
     @property
     def fits_freely(self) -> bool:
-        """Whether this step has no penalty: of the two-stage estimator, and of a warm start before its rotation."""
+        """Return whether this step has no penalty: for the two-stage estimator, and before the end of a warm start."""
         return self.method.estimator == "two_stage" or self.global_step < self._warm_steps
 
     def on_train_batch_start(self, batch: EnvironmentBatch, batch_idx: int) -> None:
-        """Rotate the latents where a warm start ends; Adam's moments, of the old latents, begin anew."""
+        """Rotate the latents at the end of a warm start, and reset Adam's moments."""
         if self._warm_steps and self.global_step == self._warm_steps:
             self.model.rotate(self.find_rotation())
             for optimizer in self.trainer.optimizers:
@@ -91,14 +91,14 @@ class TBRModule(StackedModule["EnvironmentData"]):
         losses = mean_squared_error(self.model.predict(latents, batch.environments), batch.labels)
         if self.model.deltas is not None and not self.fits_freely:
             scale = latent_scale(latents) if self.method.latent_norm == "in_penalty" else None
-            proximal = self.method.penalty == "prox_l1"  # the deltas' own part comes after Adam's step
+            proximal = self.method.penalty == "prox_l1"  # the part of the deltas follows Adam's step
             deltas = self.model.deltas.detach() if proximal else self.model.deltas
             losses = losses + l1_penalty(deltas, self.penalty_weight, scale)
             self._scale = None if scale is None else scale.detach()
         return sum_of_members(losses)
 
     def optimizer_step(self, epoch: int, batch_idx: int, optimizer: Any, optimizer_closure: Any = None) -> None:
-        """Make Adam's step, and the proximal one after it where the penalty asks for it."""
+        """Perform Adam's step, then the proximal step if the penalty requires it."""
         penalised = self.model.deltas is not None and not self.fits_freely  # before the step is counted
         super().optimizer_step(epoch, batch_idx, optimizer, optimizer_closure)
         if penalised and self.method.penalty == "prox_l1":
@@ -106,7 +106,7 @@ class TBRModule(StackedModule["EnvironmentData"]):
 
     @torch.no_grad()
     def shrink_deltas(self, optimizer: Any) -> None:
-        """Make the proximal step of the penalty in the metric of Adam's step: lr lambda / (sqrt(v) + eps) each."""
+        """Perform the proximal step of the penalty in the metric of Adam's step: lr lambda / (sqrt(v) + eps) each."""
         deltas = self.model.deltas
         assert deltas is not None
         group, state = optimizer.param_groups[0], optimizer.state[deltas]
@@ -120,17 +120,17 @@ class TBRModule(StackedModule["EnvironmentData"]):
     # validation
 
     def on_validation_epoch_start(self) -> None:
-        """Begin counting."""
+        """Reset the sums."""
         self._squares = torch.zeros(len(self.seeds), device=self.device)
         self._items = 0
 
     def validation_step(self, batch: EnvironmentBatch, batch_idx: int) -> None:
-        """Add up squared errors."""
+        """Sum squared errors."""
         self._squares += (self.model(batch.inputs, batch.environments) - batch.labels).square().sum(dim=1)
         self._items += batch.labels.shape[1]
 
     def on_validation_epoch_end(self) -> None:
-        """Log each member's validation error, and keep the weights of those that have improved."""
+        """Log each member's validation error, and store the weights of members that have improved."""
         if self.method.test_weights == "best":
             self.best.keep(self.lowest.update(self._squares / self._items), self.model.state_dict())
         errors = (self._squares / self._items).tolist()
@@ -140,7 +140,7 @@ class TBRModule(StackedModule["EnvironmentData"]):
     # evaluation
 
     def on_test_start(self) -> None:
-        """Discard the last test; take the weights to be tested; find the rotation of the two-stage estimator."""
+        """Discard the last results; load the weights to be tested; find the rotation of the two-stage estimator."""
         super().on_test_start()
         if self.method.test_weights == "best":
             self.best.keep(torch.isinf(self.lowest.best), self.model.state_dict())  # no validation was finite
@@ -150,7 +150,7 @@ class TBRModule(StackedModule["EnvironmentData"]):
 
     @torch.no_grad()
     def find_rotation(self) -> Tensor:
-        """Return (members, k, k) the linear map of the latents that makes the deltas of the training data sparsest."""
+        """Return the linear map (members, k, k) of the latents with the sparsest deltas on the training data."""
         count = len(self.tree.observed)
         moments = torch.zeros(())
         for batch in self.data.train.chunks():
@@ -160,7 +160,7 @@ class TBRModule(StackedModule["EnvironmentData"]):
         return sparsest_basis(differences, pooled_covariance(moments), self.seeds).float()
 
     def test_step(self, batch: EnvironmentBatch, batch_idx: int) -> None:
-        """Keep what the metrics are made from."""
+        """Collect predictions, latents and truth."""
         latents = self.model.encode(batch.inputs)
         predictions = self.model.predict(latents, batch.environments)
         if self._rotation is not None:
@@ -169,7 +169,7 @@ class TBRModule(StackedModule["EnvironmentData"]):
         self._batches.append((predictions, batch.labels, latents, batch.latents, batch.environments[:1]))
 
     def on_test_epoch_end(self) -> None:
-        """Turn them into measurements of every member."""
+        """Compute the measurements of every member."""
         joined = (torch.cat(parts, dim=1).cpu().numpy() for parts in zip(*self._batches, strict=True))
         predictions, labels, latents, truth, environments = joined
         tested = Tested(predictions, labels, latents, truth, environments[0], self.unseen)
@@ -184,6 +184,6 @@ class TBRModule(StackedModule["EnvironmentData"]):
         self.arrays["weights"] = self._on_measured_latents(self.model.weights())
 
     def _on_measured_latents(self, weights: Tensor) -> np.ndarray:
-        """Return weights (members, rows, k) on the latents that were measured: w . z = (w B^-1) . (B z)."""
+        """Return weights (members, rows, k) on the latents of the measurements: w . z = (w B^-1) . (B z)."""
         weights = weights.detach()
         return (weights if self._rotation is None else weights @ torch.linalg.inv(self._rotation)).cpu().numpy()

@@ -1,4 +1,4 @@
-"""Settings of tree-based regularization; numbers of the paper stand in ``configs/``."""
+"""Settings of tree-based regularization; values of the paper are in ``configs/``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sparseid.settings import DataSettings, Keys, MethodSettings, Run, SettingsE
 
 @dataclass
 class TBRSettings(MethodSettings):
-    """Tree-based regularization: along each arc of a tree of environments only few weights of the latents change."""
+    """Tree-based regularization: only few weights of the latents change along each arc of a tree of environments."""
 
     name: str = "tbr"
     variant: str = setting(
@@ -20,21 +20,21 @@ class TBRSettings(MethodSettings):
     )
     estimator: str = setting(
         "joint (the paper's); two_stage: fit without the penalty, then rotate the latents to the sparsest deltas; "
-        "warm_start: joint training from where two_stage ends after warm_up_samples.",
+        "warm_start: joint training from the result of two_stage after warm_up_samples.",
         default="joint",
         choices=("joint", "two_stage", "warm_start"),
     )
-    warm_up_samples: int = setting("Training samples without the penalty before the rotation of warm_start.", default=0)
-    latents: int = setting("Learned latents.", at_least=1)
+    warm_up_samples: int = setting("Training samples without penalty before the rotation of warm_start.", default=0)
+    latents: int = setting("Number of learned latents.", at_least=1)
     hidden: list[int] = setting("Units of the encoder's hidden layers.")
     slope: float = setting("Slope of the leaky ReLU for negative inputs.", at_least=0)
     root_weights_std: float = setting(
-        "Standard deviation of the initial root weights; the arc deltas begin at zero.", at_least=0
+        "Standard deviation of the initial root weights; the initial arc deltas are zero.", at_least=0
     )
     latent_norm: str = setting(
-        "Where the latents are scaled to unit spread, so that inflating them does not make the penalty cheaper: none "
-        "(nowhere); in_penalty (only there: a change of a weight is counted times its latent's standard deviation); "
-        "batchnorm (in the model, by batch norm, which also changes the fit without a penalty).",
+        "Normalisation of the latents, so that inflating them does not reduce the penalty: none; in_penalty (in the "
+        "penalty a change of a weight is multiplied by its latent's standard deviation); batchnorm (batch norm in the "
+        "model, which also changes the fit without a penalty).",
         default="none",
         choices=("none", "in_penalty", "batchnorm"),
     )
@@ -48,7 +48,7 @@ class TBRSettings(MethodSettings):
     )
     lr: float = setting("Adam's learning rate, constant.", above=0)
     test_weights: str = setting(
-        "Weights that are tested: last, or best, for each member those of its lowest validation error.",
+        "Weights that are tested: last, or best (for each member those of its lowest validation error).",
         default="last",
         choices=("last", "best"),
     )
@@ -57,7 +57,7 @@ class TBRSettings(MethodSettings):
     interfaces = ("environments",)
 
     def errors(self, run: Run) -> Iterator[SettingsError]:
-        """Yield what makes the settings impossible, by themselves or with the batches."""
+        """Yield errors of the settings, by themselves or with the batches."""
         if min(self.hidden, default=1) < 1:
             text = "method.hidden lists the units of each hidden layer, at least 1"
             yield SettingsError(("method.hidden",), text)
@@ -66,22 +66,22 @@ class TBRSettings(MethodSettings):
             yield SettingsError(("method.variant", "method.estimator"), f"{text}method.variant=tbr")
         yield from self._warm_start(run)
         if self.latent_norm != "none" and run.trainer.batch_size < 2:
-            text = "the scale of latents needs two samples or more: raise trainer.batch_size or write "
+            text = "the scale of latents needs at least two samples: raise trainer.batch_size or set "
             yield SettingsError(("trainer.batch_size", "method.latent_norm"), f"{text}method.latent_norm=none")
 
     def _warm_start(self, run: Run) -> Iterator[SettingsError]:
         if (self.estimator == "warm_start") != (self.warm_up_samples > 0) or self.warm_up_samples < 0:
-            text = "a warm start needs method.warm_up_samples above 0, the other estimators have none"
+            text = "method.warm_up_samples must be above 0 for a warm start, and 0 for the other estimators"
             yield SettingsError(("method.warm_up_samples", "method.estimator"), text)
         elif self.estimator == "warm_start":
             if not run.trainer.batch_size <= self.warm_up_samples < run.trainer.max_samples:
-                text = "a warm start ends between the first batch and the last: correct method.warm_up_samples"
+                text = "a warm start must end between the first and the last batch: correct method.warm_up_samples"
                 keys = ("method.warm_up_samples", "trainer.max_samples", "trainer.batch_size")
                 yield SettingsError(keys, text)
             if self.latent_norm == "batchnorm":
-                text = "batch norm would undo the rotation of a warm start: write method.latent_norm=none or in_penalty"
+                text = "batch norm would undo the rotation of a warm start: set method.latent_norm=none or in_penalty"
                 yield SettingsError(("method.latent_norm", "method.estimator"), text)
 
     def row_keys(self, data: DataSettings) -> Keys:
-        """Return the name of the variant; an estimator that is not the paper's is part of it."""
+        """Return the name of the variant, including an estimator other than the paper's."""
         return {"method": self.variant if self.estimator == "joint" else f"{self.variant}_{self.estimator}"}

@@ -132,19 +132,14 @@ def rule_r() -> Finding:
 @claim("ddl-theory-venn")
 @without_runs
 def venn() -> Finding:
-    regions = atomic_regions(VENN)
+    groups = [list(chosen) for size in (1, 2) for chosen in combinations(range(len(VENN)), size)]
+    regions, comparisons = atomic_regions(VENN), list(combinations(groups, 2))
     separated = 0
     for (latent,) in regions:
         others = {other for (other,) in regions} - {latent}
-        choices = [_separated(latent, one, two) for one, two in combinations(_choices(), 2)]
+        choices = [_separated(latent, one, two) for one, two in combinations(comparisons, 2)]
         separated += any(others <= latents for latents in choices)
     return _exact(separated, len(regions), "regions of three sets are separated from the rest by two choices")
-
-
-def _choices() -> list[tuple[list[int], list[int]]]:
-    """Return the pairs of sets of observations to compare."""
-    groups = [list(chosen) for size in (1, 2) for chosen in combinations(range(len(VENN)), size)]
-    return list(combinations(groups, 2))
 
 
 def _separated(latent: int, *choices: tuple[list[int], list[int]]) -> set[int]:

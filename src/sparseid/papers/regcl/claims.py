@@ -47,14 +47,10 @@ def auc(rows: pd.DataFrame, attribution: str, training: str, regularisation: str
     return per_replicate(select(rows, {name: (value,) for name, value in wanted.items()}), "auc", ("dim",))
 
 
-def _named(attribution: str, training: str, regularisation: str) -> str:
-    return f"{label(attribution)}, {label(training)}, {label(regularisation)}"
-
-
 def _above_all_others(rows: pd.DataFrame, others: list[tuple[str, str, str]]) -> Finding:
     """Check that the interval of RegCL's entry lies above that of every other entry."""
     ours = auc(rows, *REGCL)
-    theirs = {_named(*other): auc(rows, *other) for other in others}
+    theirs = {", ".join(map(label, other)): auc(rows, *other) for other in others}
     if ours.empty or any(values.empty for values in theirs.values()):
         return not_measured("some entry")
     summarise = load_targets("regcl").aggregation.summarise_values
@@ -99,7 +95,7 @@ def best_other(rows: pd.DataFrame) -> Finding:
     best = [("neuron_gradient", "supervised", "regularised"), ("jf_plus", "supervised", "regularised")]
     others = [other for other in ENTRIES if other != REGCL and other not in best]
     lowest = min((auc(rows, *name) for name in best), key=lambda values: values.mean() if len(values) else -1.0)
-    return weakest({_named(*other): mean_not_below(lowest, auc(rows, *other), "AUC") for other in others})
+    return weakest({", ".join(map(label, other)): mean_not_below(lowest, auc(rows, *other), "AUC") for other in others})
 
 
 @claim("regcl-table1-hybrid-inverse-over-gradient")

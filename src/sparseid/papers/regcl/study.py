@@ -91,7 +91,7 @@ def variants(scale: str) -> tuple[Variant, ...]:
     from sparseid.config.sweep import plan
 
     runs: dict[str, list[RunConfig]] = {}
-    for planned in plan([f"experiment={ID}", f"scale={scale}"]).cells:
+    for planned in plan([f"experiment={ID}", f"scale={scale}"]).trials:
         for text in planned.variants:
             runs.setdefault(text, []).append(planned.run)
     return tuple(Variant(text, frozenset(map(recipe_hash, own)), own[-1]) for text, own in runs.items())
@@ -117,7 +117,8 @@ def leads(rows: pd.DataFrame) -> dict[str, pd.Series]:
     """
     values = {name: auc(rows, *name) for name in ENTRIES}
     others = [values[name] for name in ENTRIES if name != REGCL]
-    best = _joined([_best(others, dim) for dim in values_of(rows, "dim")])
+    parts = [part for dim in values_of(rows, "dim") if len(part := _best(others, dim))]
+    best = pd.concat(parts) if parts else pd.Series(dtype=float)
     pairs = {name: (values[high], best if low is None else values[low]) for name, (high, low) in RELATIONS.items()}
     return {name: (high - low).dropna() for name, (high, low) in pairs.items()}
 
@@ -131,11 +132,6 @@ def _best(entries: list[pd.Series], dim: Key) -> pd.Series:
     """Return the entry with the highest mean at a number of latents; empty if one is missing."""
     at_dim = [at(values, dim) for values in entries]
     return max(at_dim, key=lambda values: values.mean()) if all(map(len, at_dim)) else pd.Series(dtype=float)
-
-
-def _joined(parts: list[pd.Series]) -> pd.Series:
-    measured = [part for part in parts if len(part)]
-    return pd.concat(measured) if measured else pd.Series(dtype=float)
 
 
 def above_paper(rows: pd.DataFrame) -> dict[str, pd.Series]:

@@ -229,14 +229,9 @@ def beta_equals_vae(rows: pd.DataFrame, shift: str) -> Finding:
     return mean_within((vae - beta).dropna(), limit, "difference of log loss") if limit else not_measured("spread")
 
 
-def topics(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the keys of every learned topic: ``top_features`` and, for films, ``shared``."""
-    return keys_of(rows[key(rows, "top_features").notna()])
-
-
-def _some_topic(rows: pd.DataFrame, fits: Callable[[dict[str, str]], bool], what: str) -> Finding:
+def _some_topic(rows: pd.DataFrame, fits: Callable[[dict[str, Any]], bool], what: str) -> Finding:
     """Check that some topic of real films fits."""
-    found = topics(rows)
+    found = keys_of(rows[key(rows, "top_features").notna()])
     if not found or SYNTHETIC in values_of(rows, "source"):
         return not_measured("topics of known films")
     fitting = [keys["top_features"] for keys in found if fits(keys)]

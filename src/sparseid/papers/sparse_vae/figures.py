@@ -118,8 +118,11 @@ def coherence_of_topics(rows: pd.DataFrame, targets: Sequence[Target], scale: st
     axes = grid[0, 0]
     axes.grid(visible=False)
     places = np.arange(len(shown))
+    names = [
+        top if len(top) <= LONGEST else f"{top[: LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}" for top, _ in shown.values()
+    ]
     axes.barh(places, [value for _, value in shown.values()], color=COLOURS["sparse_vae"], alpha=0.6)
-    axes.set_yticks(places, [_shortened(names) for names, _ in shown.values()], fontsize=7.5)
+    axes.set_yticks(places, names, fontsize=7.5)
     axes.invert_yaxis()
     axes.axvline(0, color=INK, linewidth=0.8)
     caption = "NPMI: 0 chance, 1 always together"
@@ -129,10 +132,6 @@ def coherence_of_topics(rows: pd.DataFrame, targets: Sequence[Target], scale: st
     skipped = f", {len(shown)} of {len(found)} factors" if len(found) > len(shown) else ""
     figure.supxlabel(f"{caption} (scale={scale}{skipped})", fontsize=8.5)
     return figure
-
-
-def _shortened(names: str) -> str:
-    return names if len(names) <= LONGEST else f"{names[: LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def planes_of_methods(rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figure | None:

@@ -7,27 +7,17 @@ from functools import partial
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import claims_in
 from sparseid.papers.tbr import claims, figures
-from sparseid.papers.tbr.claims import (
-    CHANGES,
-    CHANGES_ON_CELLS,
-    ENVIRONMENTS,
-    LATENTS,
-    LEARNED,
-    METHODS,
-    PROBABILITIES,
-)
 
 _of_tbr = partial(Artefact, paper="tbr", checks=claims_in(claims))
-_against_changes = partial(_of_tbr, selects={"method": METHODS, "S": CHANGES}, entry_keys=("method", "S"))
-_on_cells = partial(
-    _of_tbr, selects={"domain": ("gtex",), "method": METHODS, "S": CHANGES_ON_CELLS}, entry_keys=("method", "S")
-)
+_against_changes = partial(_of_tbr, selects={"method": claims.METHODS, "S": claims.CHANGES}, entry_keys=("method", "S"))
+_cells = {"domain": ("gtex",), "method": claims.METHODS, "S": claims.CHANGES_ON_CELLS}
+_on_cells = partial(_against_changes, selects=_cells)
 
 ARTEFACTS = (
     _of_tbr(
         id="tbr/fig3",
         title="Figure 3: test MSE against the number of learned latents",
-        selects={"method": METHODS, "latent_dim": LATENTS, "learned_dim": LEARNED},
+        selects={"method": claims.METHODS, "latent_dim": claims.LATENTS, "learned_dim": claims.LEARNED},
         entry_keys=("method", "latent_dim", "learned_dim"),
         metrics=("mse",),
         draw=figures.curves_against_latents,
@@ -41,7 +31,7 @@ ARTEFACTS = (
     _of_tbr(
         id="tbr/table3",
         title="Table 3: error of treatment effects at S = 1",
-        selects={"method": METHODS, "S": (1,), "environment": (*ENVIRONMENTS, "pooled")},
+        selects={"method": claims.METHODS, "S": (1,), "environment": (*claims.ENVIRONMENTS, "pooled")},
         entry_keys=("environment", "method"),
         metrics=("ate_mse",),
     ),
@@ -72,7 +62,7 @@ ARTEFACTS = (
     _of_tbr(
         id="tbr/fig8",
         title="Figure 8: MCC against the probability pi of a change",
-        selects={"method": METHODS, "pi": PROBABILITIES},
+        selects={"method": claims.METHODS, "pi": claims.PROBABILITIES},
         entry_keys=("method", "pi"),
         metrics=("mcc",),
         draw=partial(figures.curves, panels={"mcc": "MCC"}, points=figures.PROBABILITY_OF_CHANGE),

@@ -59,11 +59,15 @@ class SparseLinearData(DataModule):
         """Return the training batches, from the trainer's next step on."""
         trainer = self.trainer
         assert trainer is not None
-        return BatchStream(
-            lambda number: self.batch("train", number, self.batch_size),
-            lambda: trainer.global_step,
-            STEPS_PER_VALIDATION,
-        )
+        return BatchStream(self.training_batch, lambda: trainer.global_step, STEPS_PER_VALIDATION)
+
+    def training_batch(self, number: int) -> Batch:
+        """Return training batch `number`; under several processes, this process's part of it."""
+        x, y = self.batch("train", number, self.batch_size)
+        if self.trainer is None:
+            return x, y
+        part = slice(self.trainer.global_rank, None, self.trainer.world_size)
+        return x[part], y[part]
 
     def val_dataloader(self) -> Chunks[Batch]:
         """Return the validation samples."""

@@ -17,5 +17,6 @@ ARTEFACTS = (
         metrics=("support_f1", "mse"),
         draw=figures.f1_against_penalty,
         checks=claims_in(claims),
+        summary_of_run=True,
     ),
 )

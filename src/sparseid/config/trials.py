@@ -1,6 +1,6 @@
-"""The cells of a sweep: composed one by one where groups differ, quickly where only values do.
+"""Composition of all runs of a sweep, with a fast path for runs that differ only in values.
 
-Hydra needs a tenth of a second for a composition; a table has thousands of cells that differ in a few numbers.
+Hydra needs a tenth of a second per composition; a table has thousands of runs that differ in a few numbers.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from hydra.core.override_parser.types import OverrideType
 from omegaconf import DictConfig, OmegaConf
 
 from sparseid.config.compose import load, to_run_config
-from sparseid.config.diagnose import COMPOSITION_ERRORS
-from sparseid.config.origin import Origins, parse_override
+from sparseid.config.messages import COMPOSITION_ERRORS, Origins, parse_override
 from sparseid.config.schema import RunConfig
 from sparseid.config.validate import problems
 
 Value = tuple[tuple[str, ...], Any]
-"""Where a value belongs in a configuration, and the value."""
+"""Path of a value in a configuration, and the value."""
 
 
 def compose_all(
@@ -30,14 +29,14 @@ def compose_all(
     Parameters
     ----------
     combinations
-        Overrides of each cell; those for keys that only some of them set come last.
+        Overrides of each run; keys that only some runs set come last.
     origins_of
-        Returns the origins of a combination, for its messages.
+        Returns the origins of a combination, for error messages.
 
     Raises
     ------
     ConfigError
-        For the first combination that cannot be, exactly as if it had been composed alone.
+        For the first invalid combination, exactly as if it had been composed alone.
     """
     if not combinations:
         return []
@@ -53,10 +52,10 @@ def _alone(origins: Origins) -> RunConfig:
 
 
 class _Template:
-    """The first cell, into which the values of the others are filled.
+    """Configuration of the first run, into which the values of the other runs are filled.
 
-    That gives what composing gives, because no value of a configuration is computed from another one; where one is
-    (an interpolation), or an override picks a group or adds a key, nothing is filled.
+    The result equals a composition because no value of a configuration is computed from another one. If one is (an
+    interpolation), or if an override selects a group or adds a key, nothing is filled.
     """
 
     def __init__(self, tree: DictConfig, first: RunConfig, texts: tuple[str, ...]):
@@ -67,14 +66,14 @@ class _Template:
         OmegaConf.set_struct(self.tree, True)
 
     def fill(self, texts: tuple[str, ...]) -> RunConfig | None:
-        """Return the first cell with other values; None if they cannot be filled in or make no possible run."""
+        """Return the first run with other values; None if they cannot be filled in or the result is invalid."""
         if not self.fits:
             return None
         own = set(texts)
         left_out = [self._cached(text) for text in self.texts if text not in own]
         values = [self._cached(text) for text in texts if text not in self.texts]
         keys = {value[0] for value in values if value is not None}
-        # what the first cell sets and this one does not has a value that only composing knows
+        # a key that only the first run sets has a default that only a composition knows
         if None in values or not all(value is not None and value[0] in keys for value in left_out):
             return None
         run = copy.deepcopy(self.first)
@@ -93,7 +92,7 @@ class _Template:
         return self.values[text]
 
     def _value(self, text: str) -> Value | None:
-        """Return where the value of an override belongs, converted by the schema; None if it is no plain value."""
+        """Return the path and the value of an override, converted by the schema; None unless it sets a plain value."""
         override = parse_override(text)
         key, value = override.key_or_group, override.value()
         if override.type != OverrideType.CHANGE or isinstance(value, dict) or override.package is not None:
@@ -119,7 +118,7 @@ def _read(tree: DictConfig, key: str) -> Any:
 
 
 def _interpolates(tree: DictConfig) -> bool:
-    """Whether any value but the experiment's name and the variants, which are never swept, is computed from others."""
+    """Return whether any value is computed from others, except the experiment's name and variants (never swept)."""
     values = OmegaConf.to_container(tree, resolve=False)
     assert isinstance(values, dict)
     return any(

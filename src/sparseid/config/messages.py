@@ -1,34 +1,127 @@
-"""What Hydra and OmegaConf object to, as one message a user can act on."""
+"""Messages about errors of a composition: the origin of a setting, and what Hydra or OmegaConf object to."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
 import typing
+from collections.abc import Sequence
+from functools import cache, cached_property
+from pathlib import Path
 
 import yaml
+from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from hydra.types import RunMode
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException, ValidationError
 
 from sparseid.config.choices import PICKED_GROUPS, choices, scales, settable_keys
-from sparseid.config.errors import ConfigError
-from sparseid.config.origin import Origins, parse_override
+from sparseid.config.search_path import config_file, config_folders
+from sparseid.errors import ConfigError
 from sparseid.spelling import did_you_mean
 
 COMPOSITION_ERRORS = (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError)
-"""What composing raises where the configuration is at fault (Hydra refuses some overrides with a bare ValueError)."""
+"""Errors of a composition that the configuration causes (Hydra refuses some overrides with a bare ValueError)."""
+
+
+@cache  # a sweep repeats the same overrides
+def parse_override(text: str) -> Override:
+    """Parse an override with Hydra's grammar, or raise OverrideParseException."""
+    return OverridesParser.create().parse_overrides([text])[0]
+
+
+class Origins:
+    """Origins of the settings of one composition, looked up only when an error has to name them.
+
+    Parameters
+    ----------
+    overrides
+        Overrides of the composition, in order.
+    configs
+        Our folder of YAML files.
+    swept, varied
+        Those of `overrides` that a preset's own sweep or a variant added.
+    """
+
+    def __init__(
+        self, overrides: Sequence[str], configs: Path, swept: Sequence[str] = (), varied: Sequence[str] = ()
+    ) -> None:
+        self.overrides, self.configs = list(overrides), configs
+        self.swept, self.varied = set(swept), set(varied)
+
+    def of(self, key: str) -> str:
+        """Return the source that set `key` last, for example ``command line: seed=3`` or ``configs/data/gtex.yaml``."""
+        return self.override(key) or self.file(key)
+
+    def override(self, key: str) -> str:
+        """Return the last override of `key`, or an empty string."""
+        for text in reversed(self.overrides):
+            parsed = parse_override(text)
+            # An override may set several values, as in method.encoder={width: 3}; trainer=ddp only selects a file
+            several = isinstance(parsed.value(), dict) and key.startswith(f"{parsed.key_or_group}.")
+            if several or parsed.key_or_group == key:
+                return self.describe(text)
+        return ""
+
+    def describe(self, text: str) -> str:
+        """Return the override `text` with its source: the command line, a variant or a preset's sweep."""
+        if text in self.varied:
+            return f"variants: {text}"
+        return f"hydra.sweeper.params of the preset: {text}" if text in self.swept else f"command line: {text}"
+
+    def file(self, key: str) -> str:
+        """Return the file that sets `key` last, or an empty string."""
+        for path, package in reversed(self._files):
+            inner = key if not package else key.removeprefix(f"{package}.") if key.startswith(f"{package}.") else None
+            if inner is not None and _has(yaml.safe_load(path.read_text()), inner.split(".")):
+                return self.shown(path)
+        return ""
+
+    def shown(self, path: Path) -> str:
+        """Return `path` as messages show it: ``configs/experiment/digitcircle.yaml``, elsewhere the whole path."""
+        if path.is_relative_to(self.configs):
+            path = Path(self.configs.name) / path.relative_to(self.configs)
+        return path.as_posix()
+
+    def named(self, name: str) -> str:
+        """Return the file of one of Hydra's names (``experiment/digitcircle``) as messages show it."""
+        return self.shown(config_file(name, self.folders) or self.configs / f"{name}.yaml")
+
+    @cached_property
+    def folders(self) -> tuple[Path, ...]:
+        """Search path of the composition."""
+        return config_folders(self.configs, self.overrides)
+
+    @cached_property
+    def _files(self) -> list[tuple[Path, str]]:
+        """Merged files in order, each with the package that its keys are relative to."""
+        with initialize_config_dir(str(self.configs), version_base="1.3"):
+            loader = GlobalHydra.instance().config_loader()
+            merged = loader.compute_defaults_list("config", self.overrides, RunMode.RUN).defaults
+        files = [(config_file(entry.config_path or "", self.folders), entry.package or "") for entry in merged]
+        return [(path, "" if package == "_global_" else package) for path, package in files if path is not None]
+
+
+def _has(values: typing.Any, keys: list[str]) -> bool:
+    for key in keys:
+        if not isinstance(values, dict) or key not in values:
+            return False
+        values = values[key]
+    return True
 
 
 def diagnose(error: Exception, origins: Origins) -> ConfigError:
-    """Return the message for an error raised while composing.
+    """Return the message for an error raised by a composition.
 
     Parameters
     ----------
     error
         One of `COMPOSITION_ERRORS`.
     origins
-        Where the settings of the composition came from.
+        Origins of the composition's settings.
     """
     cause = _omegaconf_cause(error)
     text = str(error)
@@ -42,9 +135,9 @@ def diagnose(error: Exception, origins: Origins) -> ConfigError:
         return _wrong_type(cause, _source(text, cause.full_key or "", origins))
     if appended := re.search(r"Could not append to config. An item is already at '(.+?)'", text):
         key = appended[1]
-        return ConfigError(f"{key} exists already", source=origins.override(key), hint=f"write {key}=... without +")
+        return ConfigError(f"{key} already exists", source=origins.override(key), hint=f"write {key}=... without +")
     if unknown := re.search(r"Could not override '(.+?)'", text):
-        # A group that does not exist or a key that does not: Hydra cannot tell them apart, neither need the user.
+        # Either a group or a key does not exist: Hydra does not distinguish the two, and the user need not either.
         key = cause.full_key if cause is not None and cause.full_key else unknown[1]
         return _unknown_key(key, _source(text, unknown[1], origins), cause)
     if isinstance(cause, ConfigKeyError | ConfigAttributeError) and cause.full_key:
@@ -57,18 +150,18 @@ def diagnose(error: Exception, origins: Origins) -> ConfigError:
 
 
 def unknown_key(key: str, source: str) -> ConfigError:
-    """Return the message for a key that no schema has."""
+    """Return the message for a key outside every schema."""
     return _unknown_key(key, source, None)
 
 
 def _omegaconf_cause(error: BaseException | None) -> OmegaConfBaseException | None:
     while error is not None and not isinstance(error, OmegaConfBaseException):
-        error = error.__cause__ or error.__context__  # Hydra does not always chain
+        error = error.__cause__ or error.__context__  # Hydra does not always chain errors
     return error
 
 
 def _source(text: str, key: str, origins: Origins) -> str:
-    """The file Hydra names in its message, else the override of `key`, else the file that sets it."""
+    """Return the file or the override that Hydra's message names, or else the override of `key`; may be empty."""
     if found := re.search(r"In '([^']+)'", text):
         return origins.named(found[1])
     if found := re.search(r"Error merging override (.+)", text):
@@ -79,13 +172,13 @@ def _source(text: str, key: str, origins: Origins) -> str:
 def _unknown_key(key: str, source: str, cause: OmegaConfBaseException | None) -> ConfigError:
     candidates = [*settable_keys(), *PICKED_GROUPS, "hydra/launcher"]
     if cause is not None and dataclasses.is_dataclass(cause.object_type):
-        # The fields beside the mistyped one also cover Hydra's own settings.
+        # The other fields of the same dataclass also cover Hydra's own settings.
         parent = key.rpartition(".")[0]
         candidates += [f"{parent}.{field.name}".lstrip(".") for field in dataclasses.fields(cause.object_type)]
     candidates = [name for name in dict.fromkeys(candidates) if name != key]
     typed = source.partition("=")[0].rpartition(" ")[2].lstrip("+")
-    if typed in candidates:  # method.optimizer is no part of a method that has method.lr
-        hint = f"{typed} belongs to another method or data set; --cfg job behind the command lists the keys of this one"
+    if typed in candidates:  # method.optimizer does not exist in a method that has method.lr
+        hint = f"{typed} belongs to another method or data set; append --cfg job to list the keys of this one"
     else:
         hint = did_you_mean(key, candidates) or "python run.py --cfg job lists every key"
     return ConfigError(f"unknown key {key}", source=source, hint=hint)
@@ -111,15 +204,15 @@ def _unreadable(override: str | None, origins: Origins) -> ConfigError:
     key, _, value = word.partition("=")
     if found:
         hint = found.replace("mean: ", "mean: experiment=")
-    elif value and not value.startswith(("'", '"')):  # letters beyond ASCII, brackets, spaces ...
-        hint = f"if the value is meant as it stands, quote it for the shell and for the override: '{key}=\"{value}\"'"
+    elif value and not value.startswith(("'", '"')):  # non-ASCII letters, brackets, spaces ...
+        hint = f"for a literal value, quote it for the shell and for the override: '{key}=\"{value}\"'"
     else:
-        hint = "overrides read key=value; quote what the shell or a comma splits"
+        hint = "write overrides as key=value; quote values that the shell or a comma would split"
     return ConfigError(f"cannot read the override {word!r}", source=origins.describe(word), hint=hint)
 
 
 def _missing_file(missing: str, origins: Origins) -> ConfigError:
-    """`missing` is a path below a folder of the search path: ``scale/papr``, ``experiment/at/sparling/fig3.huge``."""
+    """Return the message for a missing file of the search path: ``scale/papr``, ``experiment/at/tbr/fig3.huge``."""
     if missing.startswith("experiment/at/"):
         experiment, _, scale = missing.removeprefix("experiment/at/").rpartition(".")
         own = (folder for folder in origins.folders if (folder / f"experiment/{experiment}.yaml").is_file())
@@ -143,15 +236,12 @@ def _missing_file(missing: str, origins: Origins) -> ConfigError:
 
 
 def _hydra_choices(group: str, origins: Origins) -> list[str]:
-    from hydra import initialize_config_dir
-    from hydra.core.global_hydra import GlobalHydra
-
     with initialize_config_dir(str(origins.configs), version_base="1.3"):
         return GlobalHydra.instance().config_loader().get_group_options(group, overrides=origins.overrides)
 
 
 def _picking_file(group: str, choice: str, origins: Origins) -> str:
-    """The file whose defaults list picks `choice`; Hydra names the file that is overridden instead."""
+    """Return the file whose defaults list selects `choice`; Hydra names the file that is overridden instead."""
     entry = re.compile(rf"^\s*-\s+(override\s+)?/?{re.escape(group)}:\s*{re.escape(choice)}\s*(#.*)?$", re.MULTILINE)
     files = (path for folder in origins.folders for path in sorted(folder.rglob("*.yaml")))
     found = (path for path in files if entry.search(path.read_text()))
@@ -159,7 +249,7 @@ def _picking_file(group: str, choice: str, origins: Origins) -> str:
 
 
 def parse(overrides: list[str], origins: Origins) -> list[Override]:
-    """Parse overrides with Hydra's grammar; raise `ConfigError` naming the unreadable one."""
+    """Parse overrides with Hydra's grammar; raise `ConfigError` for the first invalid one."""
     try:
         return [parse_override(text) for text in overrides]
     except OverrideParseException as error:
@@ -167,6 +257,6 @@ def parse(overrides: list[str], origins: Origins) -> list[Override]:
 
 
 def text_of(override: Override) -> str:
-    """Return an override as it was written."""
-    assert override.input_line is not None  # Hydra leaves it out only for overrides it makes itself
+    """Return an override as it was typed."""
+    assert override.input_line is not None  # None only for overrides that Hydra creates itself
     return override.input_line

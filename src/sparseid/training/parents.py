@@ -1,4 +1,4 @@
-"""Starting from the weights of another run."""
+"""Initialisation of a run from the weights of its parent run."""
 
 from __future__ import annotations
 
@@ -6,42 +6,42 @@ from collections.abc import Callable
 from typing import Any
 
 from sparseid.config.identity import run_directory, run_name
-from sparseid.config.needs import needed_run, needed_settings
+from sparseid.config.parents import parent_run
 from sparseid.config.schema import RunConfig
 from sparseid.training.errors import RunError
 from sparseid.training.run_folder import RunFolder
 
 
 def require(cfg: RunConfig) -> None:
-    """Refuse to begin a run before the one that it starts from is done.
+    """Check that the parent run, if any, is done.
 
     Raises
     ------
     RunError
-        If that is not done; says how to make it.
+        If it is not done; the message has the command for it.
     """
-    source = needed_run(cfg)
+    source = parent_run(cfg)
     if source is None:
         return
     folder = RunFolder(run_directory(source))
     if (state := folder.state) != "done":
-        how = " ".join(f"{key}={value}" for key, value in needed_settings(cfg).items())
-        found = "there is none yet" if state == "planned" else f"it is {state}"
+        how = " ".join(f"{key}={value}" for key, value in cfg.method.parent_run(cfg).items())
+        found = "it does not exist yet" if state == "planned" else f"it is {state}"
         raise RunError(
             f"{run_name(cfg)} starts from the weights of the run {folder.path}: {found}. "
-            f"Make that first, by the same command with {how}"
+            f"Run it first, by the same command with {how}"
         )
 
 
 def start(cfg: RunConfig, module: Any, say: Callable[[str], None]) -> None:
-    """Let a fresh module start from the weights of the run that it needs, if it needs one.
+    """Initialise a module from the weights of its parent run, if it has one.
 
     Raises
     ------
     RunError
-        If that run has left no weights that fit, or they cannot be read.
+        If the parent run has no matching weights, or they cannot be read.
     """
-    source = needed_run(cfg)
+    source = parent_run(cfg)
     if source is None:
         return
     from sparseid.training.checkpoints import load  # torch
@@ -49,9 +49,9 @@ def start(cfg: RunConfig, module: Any, say: Callable[[str], None]) -> None:
     folder = run_directory(source)
     weights = module.starting_weights(folder)
     if weights is None:
-        raise RunError(f"{folder} has passed none of the densities that this run can start from: train it for longer")
+        raise RunError(f"{folder} has reached none of the densities that this run can start from: train it for longer")
     try:
         module.start_from(load(weights)["state_dict"])
-    except Exception as error:  # whatever a damaged file makes torch raise
-        raise RunError(f"{weights} cannot be used ({error}). Make that run again with force=true.") from error
+    except Exception as error:  # torch raises many types for a damaged file
+        raise RunError(f"{weights} cannot be used ({error}). Repeat that run with force=true.") from error
     say(f"starting from {weights}")

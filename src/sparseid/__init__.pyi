@@ -1,0 +1,46 @@
+# The public names of the package and the modules that define them, imported when they are first used.
+from .config.compose import compose as compose
+from .masks import read_mask as read_mask
+from .masks import sufficiently_diverse as sufficiently_diverse
+from .methods.ddl.explain import explain as explain
+from .methods.ddl.penalties import dependency_sparsity as dependency_sparsity
+from .methods.ddl.penalties import hessian_penalty as hessian_penalty
+from .methods.ddl.penalties import normalised_dependency as normalised_dependency
+from .methods.ddl.penalties import orojar as orojar
+from .methods.ddl.penalties import value_and_tangents as value_and_tangents
+from .methods.regcl.losses import info_nce as info_nce
+from .methods.sparling.losses import sequence_cross_entropy as sequence_cross_entropy
+from .methods.sparling.sparse_layer import SparseLayer as SparseLayer
+from .methods.sparse_vae.masked_decoder import MaskedDecoder as MaskedDecoder
+from .methods.sparse_vae.spike_and_slab import selector_penalty as selector_penalty
+from .methods.sparse_vae.spike_and_slab import slab_probability as slab_probability
+from .methods.sparse_vae.spike_and_slab import slab_share as slab_share
+from .methods.tbr.losses import soft_threshold as soft_threshold
+from .methods.tbr.model import TreeModel as TreeModel
+from .metrics.anova import anova as anova
+from .metrics.anova import tukey_hsd as tukey_hsd
+from .metrics.ate import ate_errors as ate_errors
+from .metrics.attribution import attribution_auc as attribution_auc
+from .metrics.attribution import attribution_map as attribution_map
+from .metrics.block_r2 import block_r2 as block_r2
+from .metrics.dci import dci as dci
+from .metrics.edit_distance import edit_distances as edit_distances
+from .metrics.intervals import bootstrap_interval as bootstrap_interval
+from .metrics.linear_r2 import linear_r2 as linear_r2
+from .metrics.mcc import matching as matching
+from .metrics.mcc import mcc as mcc
+from .metrics.motifs import match_motifs as match_motifs
+from .metrics.motifs import motif_errors as motif_errors
+from .metrics.ranking import ndcg_at as ndcg_at
+from .metrics.ranking import recall_at as recall_at
+from .metrics.structure import forbidden_entry as forbidden_entry
+from .metrics.structure import structure_recovery as structure_recovery
+from .metrics.support import support_recovery as support_recovery
+from .metrics.topics import npmi as npmi
+from .stacking.layers import StackedLinear as StackedLinear
+from .stacking.layers import stacked_mlp as stacked_mlp
+from .training.build import build_data as build_data
+from .training.build import build_module as build_module
+from .training.trained import load_run as load_run
+
+__version__: str

@@ -1,0 +1,25 @@
+"""Parent runs: a run may start from the weights of another one, which has to be finished first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sparseid.config.schema import RunConfig
+
+
+def parent_run(cfg: RunConfig) -> RunConfig | None:
+    """Return the configuration of the parent run, which has to be finished before `cfg` can start, or None.
+
+    It has the same output folder and is never forced: a repetition would not change the weights that `cfg` starts from.
+    """
+    needed = cfg
+    for key, value in cfg.method.parent_run(cfg).items():
+        needed = _with(needed, key.split("."), value)
+    return None if needed is cfg else replace(needed, force=False)
+
+
+def _with(node: Any, path: list[str], value: Any) -> Any:
+    """Return a copy of nested dataclasses with one field changed."""
+    name, *rest = path
+    return replace(node, **{name: _with(getattr(node, name), rest, value) if rest else value})
