@@ -35,11 +35,11 @@ test: setup  ## lint, types and all tests (two files at a time, one thread each)
 	@$(BIN)/mypy
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
-plan: setup  ## list every run of every artefact: done or to do, by which commit, hours left (SCALE, ONLY=tbr, EXPERIMENT, ARGS=--cells)
+plan: setup  ## list every run of every artefact: done or to do, by which commit, hours left (SCALE, ONLY=tbr, EXPERIMENT, ARGS=--runs)
 	@$(BIN)/python scripts/plan.py --scale $(SCALE) $(ONLY:%=--only %) $(if $(EXPERIMENT),experiment=$(EXPERIMENT)) $(ARGS)
 
 reproduce-all: setup  ## make what is missing of every artefact, then the report (SCALE, ONLY, LAUNCHER=local|slurm, ARGS, FORCE=1)
-	@$(BIN)/python scripts/reproduce.py --scale $(SCALE) --launcher $(LAUNCHER) $(ONLY:%=--only %) $(if $(FORCE),--again-measured) $(ARGS)
+	@$(BIN)/python scripts/reproduce.py --scale $(SCALE) --launcher $(LAUNCHER) $(ONLY:%=--only %) $(if $(FORCE),--again-recorded) $(ARGS)
 
 report: setup  ## tables, figures and verdicts from whatever has finished, as outputs/report/index.html (ARGS=--png)
 	@$(BIN)/python scripts/report.py $(ARGS)

@@ -167,8 +167,8 @@ def main() -> int:
     arguments = parser.parse_intermixed_args()
     try:
         for scale in [arguments.scale] if arguments.scale else scales(arguments.experiment):
-            cells = plan([f"experiment={arguments.experiment}", f"scale={scale}", *arguments.overrides]).cells
-            cost = measure(cells[0].run, max(arguments.warm_up, 1), arguments.steps, arguments.items)
+            trials = plan([f"experiment={arguments.experiment}", f"scale={scale}", *arguments.overrides]).trials
+            cost = measure(trials[0].run, max(arguments.warm_up, 1), arguments.steps, arguments.items)
             write_costs([cost], arguments.costs)
             print(
                 f"{cost.experiment}, {scale} on {cost.machine}: {cost.step_s:.4g} s a step with its fraction of "

@@ -1,7 +1,7 @@
-"""List every run of every artefact of the papers: how far it is, by which commit, and what the rest takes.
+"""List every run of every artefact of the papers: its state, commit and remaining time.
 
-python scripts/plan.py [--scale S] [--outputs F] [--cells] [--json]     all artefacts at a scale
-python scripts/plan.py experiment=sparling/fig3 seed=range(20)          what this command would run
+python scripts/plan.py [--scale S] [--outputs F] [--runs] [--json]     all artefacts at a scale
+python scripts/plan.py experiment=sparling/fig3 seed=range(20)          the runs of this command
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def main() -> int:
     parser.add_argument("--scale", choices=["smoke", "small", "paper"], help="default: small")
     parser.add_argument("--outputs", type=Path, help="folder of runs (default: outputs)")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this paper or artefact; may be repeated")
-    parser.add_argument("--cells", action="store_true", help="list each run of long sweeps too")
+    parser.add_argument("--runs", action="store_true", help="list each run of long sweeps too")
     parser.add_argument("--json", action="store_true", help="everything as JSON")
     arguments = parser.parse_intermixed_args()
     options = [f"{name}={value}" for name in ("scale", "outputs") if (value := getattr(arguments, name)) is not None]
@@ -40,7 +40,7 @@ def main() -> int:
     if arguments.json:
         print(json.dumps(as_json(workload), indent=2))
     else:
-        print_workload(workload, arguments.cells)
+        print_workload(workload, arguments.runs)
     return 0
 
 

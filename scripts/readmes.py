@@ -27,11 +27,11 @@ from sparseid.config.search_path import CONFIGS
 from sparseid.files import write_text
 from sparseid.measurements import Key
 from sparseid.papers.drawing import INK, legend_below, new_figure, tidy
-from sparseid.papers.labels import written
+from sparseid.papers.labels import label
 from sparseid.papers.presets import of_artefact
 from sparseid.papers.recorded import RECORDED
 from sparseid.papers.registry import ARTEFACTS, PAPERS, artefact
-from sparseid.reporting.aggregate import Cell, cells
+from sparseid.reporting.aggregate import Entry, entries
 from sparseid.reporting.collect import Collection, collect
 from sparseid.reporting.figures import save_figure
 from sparseid.reporting.tables import caption, lines, markdown
@@ -144,10 +144,10 @@ class Parts:
 
     def table(self, name: str, scale: str) -> str:
         """Return the entries of an artefact that the paper reports, with ours."""
-        entry, found = artefact(name), self.cells(name, scale)
-        reported = [cell for cell in found if cell.target is not None and cell.ours is not None]
-        title = caption(entry.title, scale, entry.convention)
-        return markdown(lines(reported, entry.convention), title)
+        shown = artefact(name)
+        found = self.entries(name, scale)
+        reported = [entry for entry in found if entry.target is not None and entry.ours is not None]
+        return markdown(lines(reported, shown.aggregation), caption(shown.title, scale, shown.aggregation))
 
     def figure(self, name: str, scale: str) -> str:
         """Draw the figure of an artefact."""
@@ -173,10 +173,10 @@ class Parts:
         rows = ["| paper | claims at `small` | claims at `paper` | numbers at `paper` |", "| --- | --- | --- | --- |"]
         for name, paper in PAPERS.items():
             link = os.path.relpath(ROOT / "src" / "sparseid" / "papers" / name / "README.md", self.path.parent)
-            label = written(name)
-            title = paper.targets.title.removeprefix(f"{label}: ").removesuffix(f" ({label})")
+            name_label = label(name)
+            title = paper.targets.title.removeprefix(f"{name_label}: ").removesuffix(f" ({name_label})")
             columns = [*(self._claims(name, scale) for scale in ("small", "paper")), self._numbers(name)]
-            rows.append(f"| [{label}]({link}): {title[0].upper()}{title[1:]} | {' | '.join(columns)} |")
+            rows.append(f"| [{name_label}]({link}): {title[0].upper()}{title[1:]} | {' | '.join(columns)} |")
         return "\n".join(rows)
 
     def overview(self) -> str:
@@ -201,9 +201,9 @@ class Parts:
         """Return the rows of an artefact."""
         return of_artefact(self.collection.rows, name, scale)
 
-    def cells(self, name: str, scale: str) -> list[Cell]:
+    def entries(self, name: str, scale: str) -> list[Entry]:
         """Return the entries of an artefact."""
-        return cells(artefact(name), self.rows(name, scale), scale)
+        return entries(artefact(name), self.rows(name, scale), scale)
 
     def _claims(self, paper: str, scale: str) -> str:
         rows_of = partial(self.rows, scale=scale)
@@ -215,21 +215,21 @@ class Parts:
 
     def _numbers(self, paper: str) -> str:
         words = Counter(
-            cell.verdict.word
+            entry.verdict.word
             for name in ARTEFACTS
             if ARTEFACTS[name].paper == paper
-            for cell in self.cells(name, "paper")
+            for entry in self.entries(name, "paper")
         )
         agree, differ = words["agrees"], words["differs"]
         return f"{agree} agree, {differ} differ" if agree + differ else "not run"
 
     def _panel(self, axes: Axes, panel: Panel) -> None:
         tidy(axes)
-        found = self.cells(panel.artefact, panel.scale)
+        found = self.entries(panel.artefact, panel.scale)
         for curve in panel.curves:
             keys = curve.keys.items()
-            mine = [cell for cell in found if cell.metric == curve.metric and keys <= dict(cell.keys).items()]
-            ours = _points(panel.x, [(cell, cell.ours) for cell in mine if cell.ours is not None])
+            mine = [entry for entry in found if entry.metric == curve.metric and keys <= dict(entry.keys).items()]
+            ours = _points(panel.x, [(entry, entry.ours) for entry in mine if entry.ours is not None])
             low, high = ([getattr(summary, end) for summary in ours] for end in ("low", "high"))
             axes.fill_between(ours.index, low, high, color=curve.colour, alpha=0.15, linewidth=0)
             axes.plot(
@@ -241,7 +241,8 @@ class Parts:
                 label=curve.label,
             )
             paper = _points(
-                panel.x, [(cell, cell.target.value) for cell in mine if cell.target and cell.target.value is not None]
+                panel.x,
+                [(entry, entry.target.value) for entry in mine if entry.target and entry.target.value is not None],
             )
             axes.plot(paper.index, paper, "o", color=curve.colour, markerfacecolor="white", markersize=6)
         if isinstance(ours.index[0], str):
@@ -267,11 +268,11 @@ class Parts:
         return f"![{alternative}]({os.path.relpath(FIGURES / path.name, self.path.parent)})"
 
 
-def _points(x: str, values: Sequence[tuple[Cell, Any]]) -> pd.Series:
+def _points(x: str, values: Sequence[tuple[Entry, Any]]) -> pd.Series:
     """Return values by the key `x` of their entry: numbers in order, names as they are written."""
-    points = pd.Series({cell.keys[x]: value for cell, value in values}, dtype=object)
+    points = pd.Series({entry.keys[x]: value for entry, value in values}, dtype=object)
     numeric = all(isinstance(key, int | float) for key in points.index)
-    return points.sort_index() if numeric else points.rename(index=written)
+    return points.sort_index() if numeric else points.rename(index=label)
 
 
 def _shown(match: re.Match[str]) -> str:
@@ -284,7 +285,7 @@ def _paper_of(preset: str) -> str:
 
 
 def _purpose(preset: str, paper: str) -> str:
-    text = description("experiment", preset).removeprefix(f"{written(paper)}, ").removeprefix("study: ")
+    text = description("experiment", preset).removeprefix(f"{label(paper)}, ").removeprefix("study: ")
     return text[0].upper() + text[1:]
 
 

@@ -3,7 +3,7 @@
 Each artefact is one command, python run.py experiment=..., in a separate process; the shortest comes first. A failure
 stops only what depends on it. The same command resumes where it was stopped.
 
-Runs with recorded results (papers/*/measured) count as done, even if older code produced them; --again-measured repeats
+Runs with recorded results (outputs/recorded) count as done, even if older code produced them; --again-recorded repeats
 them here.
 
 exit code: 0 nothing failed, 1 something did, 2 nothing can be run, 130 Ctrl-C, 143 SIGTERM
@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--launcher", default="local", help="local (default) or slurm")
     parser.add_argument("--outputs", type=Path, default=Path("outputs"), help="folder of runs (default: outputs)")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this paper or artefact; may be repeated")
-    parser.add_argument("--again-measured", action="store_true", help="repeat runs with recorded results as well")
+    parser.add_argument("--again-recorded", action="store_true", help="repeat runs with recorded results as well")
     arguments = parser.parse_intermixed_args()
     lists = {"settings": tuple(arguments.settings), "only": tuple(arguments.only or ())}
     return reproduce(Request(**{**vars(arguments), **lists}))

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sparseid.config.identity import cell_keys
+from sparseid.config.identity import row_keys
 from sparseid.config.schema import LoggerSettings
 from sparseid.config.stored import load_run_config
 from sparseid.errors import InputError
-from sparseid.papers.labels import written
+from sparseid.papers.labels import label
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.reporting import PAGE
 from sparseid.reporting.page import build_report
@@ -48,9 +48,9 @@ def logged_by(runs: list[Path]) -> Logged:
             with (folder / "metrics.csv").open("rb") as file:
                 names.curves |= {name for _, values in new_points(file) for name in values} - {"samples"}
         if (folder / "result.json").exists():
-            cell = cell_keys(load_run_config(folder))
+            trial = row_keys(load_run_config(folder))
             for row in read_rows(folder / "result.json"):
-                names.finals.setdefault(row.metric, set()).add(summary_name(row, cell))
+                names.finals.setdefault(row.metric, set()).add(summary_name(row, trial))
                 names.units[row.metric] = row.unit
         names.figures |= {FIGURES + path.stem for path in folder.glob("figures/*.png")}
     return names
@@ -75,7 +75,7 @@ def workspace(
     from wandb_workspaces import expr
 
     def bars(metric: str) -> Any:
-        title = written(metric) + (f", {names.units[metric]}" if names.units[metric] else "")
+        title = label(metric) + (f", {names.units[metric]}" if names.units[metric] else "")
         keys: list[Any] = [panels.SummaryMetric(name) for name in sorted(names.finals[metric], key=_natural)]
         return panels.BarPlot(title=title, metrics=keys, groupby="JobType", groupby_aggfunc="mean")
 

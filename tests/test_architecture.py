@@ -18,7 +18,7 @@ def test_imports_keep_the_contracts(tmp_path, capsys):
 @pytest.mark.parametrize(
     "modules",
     [
-        "sparseid.launching.main, sparseid.launching.cell, sparseid.launching.launch",
+        "sparseid.launching.main, sparseid.launching.one_run, sparseid.launching.launch",
         "sparseid.config.sweep, sparseid.config.stored, sparseid.config.validate, sparseid.config.identity",
         "sparseid.training.run, sparseid.data.digit_circle.generator, sparseid.reporting.summary",
     ],

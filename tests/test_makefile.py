@@ -53,7 +53,7 @@ def test_wrong_python_is_named_with_what_to_do(tmp_path, answer, said):
         (["reproduce-all"], "scripts/reproduce.py --scale small --launcher local"),
         (
             ["reproduce-all", "SCALE=paper", "LAUNCHER=slurm", "ARGS=hydra.launcher.partition=gpu", "FORCE=1"],
-            "scripts/reproduce.py --scale paper --launcher slurm --again-measured hydra.launcher.partition=gpu",
+            "scripts/reproduce.py --scale paper --launcher slurm --again-recorded hydra.launcher.partition=gpu",
         ),
         (["costs", "SCALE=smoke"], "scripts/costs.py --scale smoke"),
     ],

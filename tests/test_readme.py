@@ -9,7 +9,7 @@ import pytest
 
 from sparseid.config.choices import choices
 from sparseid.config.compose import compose
-from sparseid.config.validate import absent
+from sparseid.config.validate import missing_files
 
 PROJECT = Path(__file__).resolve().parents[1]
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
@@ -50,7 +50,7 @@ def test_the_file_of_ones_own_data_is_one_that_the_command_takes(tmp_path, monke
     exec(re.search(r"```python\n(.*?)```", section, re.S).group(1), {})
     command = re.search(r"python run.py (.*?) +#", section).group(1).split()
     run = compose(command)
-    assert absent(run) == []
+    assert missing_files(run) == []
     assert (run.scale, run.data.latents, len(run.seeds)) == ("small", 4, 3)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from sparseid.papers.regcl.claims import REGULARISATIONS, cell
+from sparseid.papers.regcl.claims import REGULARISATIONS, auc
 from sparseid.papers.regcl.study import (
-    CELLS,
+    ENTRIES,
     ID,
     RELATIONS,
     Variant,
@@ -170,20 +170,20 @@ def _distances(measured: Mapping[Variant, pd.DataFrame]) -> str:
 
 
 def _numbers(shown: Mapping[Variant, pd.DataFrame]) -> str:
-    """AUC of the cells, minimum-norm AUC and R2 for each number of latents."""
+    """AUC of the entries, minimum-norm AUC and R2 for each number of latents."""
     names = {"supervised": "sup.", "hybrid_contrastive": "hybrid", "none": "", "regularised": "reg."}
     heads = [
         " ".join(filter(None, [names[training], names[regularisation], "J" if name == "neuron_gradient" else "J+"]))
-        for name, training, regularisation in CELLS
+        for name, training, regularisation in ENTRIES
     ]
     lines = []
     for variant, own in shown.items():
-        auc = [minimum_norm(own), *(cell(own, *name) for name in CELLS)]
+        columns = [minimum_norm(own), *(auc(own, *name) for name in ENTRIES)]
         r2 = [_r2(own, training, factor) for training, factor in EXPLAINED]
         for dim in values_of(own, "dim"):
-            cells = [at(values, dim) for values in auc]
+            at_dim = [at(values, dim) for values in columns]
             pairs = [" / ".join(_mean(at(values, dim)) for values in pair) for pair in r2]
-            lines.append([f"`{variant}`", str(dim), str(max(map(len, cells))), *map(_interval, cells), *pairs])
+            lines.append([f"`{variant}`", str(dim), str(max(map(len, at_dim))), *map(_interval, at_dim), *pairs])
     r2_heads = [f"R2 of {factor}, {names[training]}: none / reg." for training, factor in EXPLAINED]
     return _table(["variant", "latents", "n", "minimum norm", *heads, *r2_heads], lines)
 
@@ -231,7 +231,7 @@ def _lead(values: pd.Series) -> str:
 def _written(values: pd.Series, number: Callable[[float], str]) -> str:
     if values.empty:
         return DASH
-    summary = load_targets("regcl").convention_of(ID).summarise_values(values)
+    summary = load_targets("regcl").aggregation_of(ID).summarise_values(values)
     spread = f" [{number(summary.low)}, {number(summary.high)}]" if summary.n > 1 else ""
     return number(summary.centre) + spread
 

@@ -165,7 +165,7 @@ def test_shares_sort_by_their_value_and_blanks_last(check, tmp_path, sparling_ro
         write_rows(folder / "result.json", sparling_rows(seed))
         (folder / "status.json").write_text(json.dumps({"state": "done", "message": ""}))
     start = check(build_report(tmp_path))
-    [column] = [column for column in columns_of(start) if column["header"] == "cells done"]
+    [column] = [column for column in columns_of(start) if column["header"] == "runs done"]
     _, up, down = column["orders"]
     shares = [text for text in up if text]
     begun = [text for text in shares if not text.startswith("0 / ")]

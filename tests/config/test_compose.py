@@ -43,7 +43,7 @@ def test_composing_imports_nothing_heavy():
     code = (
         "import sys; from sparseid.config.sweep import plan; from sparseid.config.identity import run_directory;"
         "import sparseid.launching.main, sparseid.launching.launch, sparseid.config.stored;"
-        f"run_directory(plan(['seed=0,1']).cells[0].run); print([name for name in {heavy} if name in sys.modules])"
+        f"run_directory(plan(['seed=0,1']).trials[0].run); print([name for name in {heavy} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

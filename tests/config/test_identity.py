@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from sparseid.config.compose import compose
 from sparseid.config.identity import (
-    cell_keys,
     recipe_hash,
+    row_keys,
     run_directory,
     run_hash,
     run_name,
@@ -182,7 +182,7 @@ def test_the_users_files_count_by_their_content_wherever_they_are_found(
     other.write_text("two")
     monkeypatch.setenv(variable, str(other))
     assert run_hash(of_atlas) not in (first, nowhere)
-    assert recipe_hash(of_atlas) != recipe  # rows of other cells are no further seeds of the same
+    assert recipe_hash(of_atlas) != recipe  # rows of other trials are no further seeds of the same
     other.write_text("one")
     assert run_hash(of_atlas) == first
     monkeypatch.delenv(variable)
@@ -201,7 +201,7 @@ def test_a_placed_atlas_is_nothing_to_runs_on_other_cells(monkeypatch, tmp_path)
     assert run_hash(run) == first
 
 
-def test_seeds_of_a_cell_share_their_recipe(run):
+def test_seeds_of_a_trial_share_their_recipe(run):
     run = copy.deepcopy(run)
     recipe, name = recipe_hash(run), run_hash(run)
     run.seed += 1
@@ -210,8 +210,8 @@ def test_seeds_of_a_cell_share_their_recipe(run):
 
 
 def test_names_and_folder(run):
-    assert cell_keys(run) == {"domain": "digitcircle", "method": "sparling_mt"}
-    assert cell_keys(compose(["method.sparse.thresholds=single"]))["method"] == "sparling_st"
+    assert row_keys(run) == {"domain": "digitcircle", "method": "sparling_mt"}
+    assert row_keys(compose(["method.sparse.thresholds=single"]))["method"] == "sparling_st"
     assert run_name(run) == f"digitcircle-sparling_mt-seed0-{run_hash(run)}"
     assert run_directory(run) == Path("outputs/smoke/sparling") / run_name(run)
     assert re.fullmatch("[A-Za-z0-9_.-]+", run_name(run))
@@ -221,18 +221,18 @@ def test_names_and_folder(run):
 
 def test_images_unlike_the_published_ones_have_it_in_their_keys(run):
     harder = dataclasses.replace(run, data=dataclasses.replace(run.data, post_noise=0.1, rarest=0.25))
-    assert "rarest" not in cell_keys(run)
-    assert cell_keys(harder) == {**cell_keys(run), "post_noise": 0.1, "rarest": 0.25}
+    assert "rarest" not in row_keys(run)
+    assert row_keys(harder) == {**row_keys(run), "post_noise": 0.1, "rarest": 0.25}
 
 
 def test_keys_of_single_cells_say_which_cells_they_are_unless_they_are_the_papers():
-    cells = ("experiment=tbr/fig5b", "hydra.mode=RUN", "data.S=2", "data.z_choice=3")
-    run = compose([*cells, "scale=small", "data.held_out.index=1"])
+    trials = ("experiment=tbr/fig5b", "hydra.mode=RUN", "data.S=2", "data.z_choice=3")
+    run = compose([*trials, "scale=small", "data.held_out.index=1"])
     held_out = {"domain": "gtex", "method": "tbr", "S": 2, "z_choice": 3, "held_out": 1}
-    assert cell_keys(run) == held_out | {"source": "semi_synthetic"}
+    assert row_keys(run) == held_out | {"source": "semi_synthetic"}
     assert run_name(run).startswith("gtex-tbr-S2-z_choice3-held_out1-semi_synthetic-seeds0to2-")
-    published = compose([*cells, "scale=paper"])
-    assert cell_keys(published) == {key: value for key, value in held_out.items() if key != "held_out"}
+    published = compose([*trials, "scale=paper"])
+    assert row_keys(published) == {key: value for key, value in held_out.items() if key != "held_out"}
 
 
 @pytest.mark.parametrize(
@@ -248,4 +248,4 @@ def test_the_recipe_published_for_the_data_has_the_plain_name(data, trained, nam
     preset = {"zeisel": "fig4", "seven_features": "fig3"}[data]
     settings = ["hydra.mode=RUN", "scale=smoke", "method.model=vsc", f"method.vsc.train_pseudo_inputs={trained}"]
     rho = ["data.rho=0.0"] if data == "seven_features" else []
-    assert cell_keys(compose([f"experiment=sparse_vae/{preset}", *settings, *rho]))["method"] == name
+    assert row_keys(compose([f"experiment=sparse_vae/{preset}", *settings, *rho]))["method"] == name

@@ -13,8 +13,8 @@ from sparseid.config.search_path import CONFIGS, config_file, config_folders
 from sparseid.config.sweep import plan
 from sparseid.extensions import packages
 from sparseid.launching import launch
-from sparseid.launching.cell import Outcome
 from sparseid.launching.main import main
+from sparseid.launching.one_run import Outcome
 
 QUICK = ["experiment=toys/quick", "scale=smoke"]
 
@@ -71,7 +71,7 @@ def test_an_extension_is_listed_and_composed(extension):
     assert description("experiment", "toys/quick") == "DigitCircle, but quick"
     run = compose(QUICK)
     assert (run.experiment, run.paper, run.method.encoder.width) == ("toys/quick", "toys", 5)
-    assert [cell.run.seed for cell in plan([*QUICK, "seed=1,2"]).cells] == [1, 2]
+    assert [trial.run.seed for trial in plan([*QUICK, "seed=1,2"]).trials] == [1, 2]
 
 
 def test_the_first_folder_that_has_a_file_counts(extension):
@@ -105,7 +105,7 @@ def test_a_setting_names_the_file_of_an_extension(extension):
 def test_hydra_searchpath(presets, package, element):
     search = f"hydra.searchpath=[{element.format(presets=presets)}]"
     assert compose([*QUICK, search]).method.encoder.width == 5
-    assert len(plan([*QUICK, search, "seed=1,2"]).cells) == 2
+    assert len(plan([*QUICK, search, "seed=1,2"]).trials) == 2
     assert "did you mean: toys/quick" in message("experiment=toys/quik", search)
     assert "toys/quick" not in choices("experiment")
 
@@ -154,7 +154,7 @@ def test_help_names_where_a_choice_comes_from(extension, tmp_path, capsys):
 
 def test_a_launcher_of_hydra_composes_with_the_search_path(presets, monkeypatch):
     runs = []
-    monkeypatch.setattr(launch, "run_cell", lambda run, **_: runs.append(run) or Outcome("", Path()))
+    monkeypatch.setattr(launch, "make_run", lambda run, **_: runs.append(run) or Outcome("", Path()))
     planned = plan([*QUICK, f"hydra.searchpath=[{presets}]", "seed=1,2", "hydra/launcher=basic"])
     launch.launch(planned, CONFIGS)
     assert [(run.experiment, run.seed, run.method.encoder.width) for run in runs] == [

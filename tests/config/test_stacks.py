@@ -137,7 +137,7 @@ def test_the_baseline_has_no_second_stage():
 @pytest.mark.parametrize(
     ("overrides", "hint"),
     [
-        (["method.estimator=warm_start"], "needs method.warm_up_samples above 0"),
+        (["method.estimator=warm_start"], "method.warm_up_samples must be above 0"),
         (["method.warm_up_samples=80"], "and 0 for the other estimators"),
         (["method.estimator=warm_start", "method.warm_up_samples=39"], "between the first and the last batch"),
         (["method.estimator=warm_start", "method.warm_up_samples=1680"], "between the first and the last batch"),
@@ -153,5 +153,5 @@ def test_a_warm_start_ends_within_the_training_and_has_latents_that_can_be_rotat
 
 
 def test_a_single_sample_has_no_scale():
-    assert "two samples or more" in message("trainer.batch_size=1")
+    assert "at least two samples" in message("trainer.batch_size=1")
     compose([*TBR, "trainer.batch_size=1", "method.latent_norm=none"])

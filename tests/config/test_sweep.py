@@ -11,7 +11,7 @@ FIGURE = "experiment=sparling/fig3"
 
 
 def seeds(*overrides):
-    return [cell.run.seed for cell in plan([SMOKE, *overrides]).cells]
+    return [trial.run.seed for trial in plan([SMOKE, *overrides]).trials]
 
 
 def message(*overrides, configs=CONFIGS):
@@ -23,7 +23,7 @@ def message(*overrides, configs=CONFIGS):
 def test_one_run():
     planned = plan([SMOKE, "seed=3"])
     assert planned.swept == ()
-    assert [cell.overrides for cell in planned.cells] == [(SMOKE, "seed=3")]
+    assert [trial.overrides for trial in planned.trials] == [(SMOKE, "seed=3")]
 
 
 def test_preset_with_its_own_sweep_needs_no_flag():
@@ -49,11 +49,11 @@ def test_a_comma_or_a_range_sweeps():
 
 
 def test_sweeps_multiply():
-    cells = plan([SMOKE, FIGURE, "++method.encoder.width=4,8"]).cells
-    assert [(cell.run.seed, cell.run.method.encoder.width) for cell in cells] == [(0, 4), (0, 8), (1, 4), (1, 8)]
+    trials = plan([SMOKE, FIGURE, "++method.encoder.width=4,8"]).trials
+    assert [(trial.run.seed, trial.run.method.encoder.width) for trial in trials] == [(0, 4), (0, 8), (1, 4), (1, 8)]
 
 
-def test_every_cell_is_checked_before_any_runs():
+def test_every_trial_is_checked_before_any_runs():
     text = message("seed=0,1,-1")
     assert "seed must be at least 0" in text
     assert "command line: seed=-1" in text
@@ -96,15 +96,15 @@ def test_other_refused_sweeps(overrides, wanted):
 
 
 def test_trainers_may_be_swept():
-    assert [cell.run.trainer.strategy for cell in plan([SMOKE, "trainer=single,ddp"]).cells] == ["auto", "ddp"]
+    assert [trial.run.trainer.strategy for trial in plan([SMOKE, "trainer=single,ddp"]).trials] == ["auto", "ddp"]
 
 
 # Keys that advance together
 
 
 def pairs(*overrides):
-    cells = plan([SMOKE, *overrides]).cells
-    return [(cell.run.seed, cell.run.method.encoder.width, cell.run.data.canvas) for cell in cells]
+    trials = plan([SMOKE, *overrides]).trials
+    return [(trial.run.seed, trial.run.method.encoder.width, trial.run.data.canvas) for trial in trials]
 
 
 def test_paired_keys_advance_together():
@@ -136,8 +136,8 @@ def test_impossible_pairs_are_refused(overrides, words):
 def test_pairs_do_not_change_the_run():
     from sparseid.config.identity import run_hash
 
-    paired = plan([SMOKE, "seed=1,2", "data.canvas=40,48", "paired=[[seed,data.canvas]]"]).cells[0].run
-    assert run_hash(paired) == run_hash(plan([SMOKE, "seed=1"]).cells[0].run)
+    paired = plan([SMOKE, "seed=1,2", "data.canvas=40,48", "paired=[[seed,data.canvas]]"]).trials[0].run
+    assert run_hash(paired) == run_hash(plan([SMOKE, "seed=1"]).trials[0].run)
 
 
 def test_a_value_given_twice_is_one_run():
@@ -148,7 +148,7 @@ def test_a_value_given_twice_is_one_run():
 
 
 def canvases(*overrides):
-    return [(cell.variants, cell.run.seed, cell.run.data.canvas) for cell in plan([SMOKE, *overrides]).cells]
+    return [(trial.variants, trial.run.seed, trial.run.data.canvas) for trial in plan([SMOKE, *overrides]).trials]
 
 
 BASE_AND_WIDE = "variants=['','data.canvas=48']"
@@ -164,7 +164,7 @@ def test_each_variant_is_run_for_every_combination_of_the_sweep():
 
 def test_variants_alone_are_a_sweep_and_change_several_settings_at_once():
     planned = plan([SMOKE, "variants=['','data.canvas=48 data.jitter=0']"])
-    assert [(cell.run.data.canvas, cell.run.data.jitter) for cell in planned.cells] == [(40, 1), (48, 0)]
+    assert [(trial.run.data.canvas, trial.run.data.jitter) for trial in planned.trials] == [(40, 1), (48, 0)]
     assert planned.swept == ("variants",)
 
 
@@ -176,9 +176,9 @@ def test_values_of_a_variant_take_the_place_of_swept_ones_and_variants_share_run
     ]
 
 
-def test_without_variants_cells_belong_to_none():
+def test_without_variants_trials_belong_to_none():
     assert canvases("variants=[]") == [((), 0, 40)]
-    assert {cell.variants for cell in plan([SMOKE, FIGURE]).cells} == {()}
+    assert {trial.variants for trial in plan([SMOKE, FIGURE]).trials} == {()}
 
 
 def test_a_variant_given_twice_is_one():
@@ -188,8 +188,8 @@ def test_a_variant_given_twice_is_one():
 def test_a_run_is_that_of_its_settings_whichever_variant_asks_for_it():
     from sparseid.config.identity import run_hash
 
-    _, wide = (cell.run for cell in plan([SMOKE, BASE_AND_WIDE]).cells)
-    assert run_hash(wide) == run_hash(plan([SMOKE, "data.canvas=48"]).cells[0].run)
+    _, wide = (trial.run for trial in plan([SMOKE, BASE_AND_WIDE]).trials)
+    assert run_hash(wide) == run_hash(plan([SMOKE, "data.canvas=48"]).trials[0].run)
     assert wide.variants == []
 
 
@@ -197,9 +197,9 @@ def test_variants_of_a_preset(tmp_path):
     configs = shutil.copytree(CONFIGS, tmp_path / "configs")
     path = configs / "experiment/at/sparling/fig3.smoke.yaml"
     path.write_text(path.read_text() + 'variants: ["", data.canvas=48]\n')
-    assert [cell.run.data.canvas for cell in plan([SMOKE, FIGURE], configs).cells] == [40, 40, 48, 48]
-    assert len(plan([SMOKE, FIGURE, "variants=[]"], configs).cells) == 2
-    assert len(plan([SMOKE, FIGURE, "hydra.mode=RUN"], configs).cells) == 1
+    assert [trial.run.data.canvas for trial in plan([SMOKE, FIGURE], configs).trials] == [40, 40, 48, 48]
+    assert len(plan([SMOKE, FIGURE, "variants=[]"], configs).trials) == 2
+    assert len(plan([SMOKE, FIGURE, "hydra.mode=RUN"], configs).trials) == 1
     assert "variants=[] removes all variants" in message(FIGURE, "data.canvas=56", configs=configs)
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from sparseid.config.compose import compose
 from sparseid.config.errors import ConfigError
-from sparseid.config.validate import absent
+from sparseid.config.validate import missing_files
 
 
 def message(*overrides):
@@ -143,20 +143,20 @@ def test_the_rotation_is_refused_on_a_tree_of_cell_types(more):
 def test_settings_of_single_cells_are_checked_but_not_whether_the_atlas_is_there(monkeypatch, tmp_path):
     monkeypatch.setenv("SPARSEID_DATA", str(tmp_path))
     monkeypatch.delenv("GTEX_H5AD", raising=False)
-    cells = ("experiment=tbr/fig5a", "hydra.mode=RUN")
-    assert "data.S must be between 0 and" in message(*cells, "data.S=6")
-    assert "data.source must be" in message(*cells, "data.source=web")
-    assert absent(compose([*cells, "scale=small"])) == []
-    [problem] = absent(compose([*cells, "scale=paper"]))
+    trials = ("experiment=tbr/fig5a", "hydra.mode=RUN")
+    assert "data.S must be between 0 and" in message(*trials, "data.S=6")
+    assert "data.source must be" in message(*trials, "data.source=web")
+    assert missing_files(compose([*trials, "scale=small"])) == []
+    [problem] = missing_files(compose([*trials, "scale=paper"]))
     assert "the atlas does not exist" in problem.text
-    assert absent(compose([])) == []
+    assert missing_files(compose([])) == []
 
 
 def test_a_file_of_ones_own_is_asked_for_when_it_runs():
     for scale in ("smoke", "small", "paper"):
-        [problem] = absent(compose(["experiment=regcl/arrays", f"scale={scale}"]))
+        [problem] = missing_files(compose(["experiment=regcl/arrays", f"scale={scale}"]))
         assert problem.keys == ("data.path",)
-        assert "an npz file" in problem.text
+        assert "your npz file" in problem.text
 
 
 def test_a_file_that_cannot_be_used_is_refused_with_its_override(tmp_path):

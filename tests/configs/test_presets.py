@@ -38,8 +38,8 @@ def test_preset_composes_at_scale_to_the_runs_that_are_recorded(experiment, scal
         f"experiment={experiment} scale={scale} asks for other runs than outputs/recorded/presets.csv says, so rows of "
         f"its old runs leave the report. If that is meant: make presets. First difference: {changed[0]}"
     )
-    for cell in planned.cells:
-        run = cell.run
+    for trial in planned.trials:
+        run = trial.run
         assert isinstance(run, RunConfig)
         assert type(run.method) is settings_class("method", run.method.name)
         assert type(run.data) is settings_class("data", run.data.name)
@@ -94,7 +94,7 @@ def test_trainers_and_loggers_compose_and_leave_the_run_the_same(trainer, logger
 
 def test_figures_share_their_runs_with_each_other_and_with_the_main_job():
     folders = [
-        {run_directory(cell.run) for cell in plan([f"experiment={experiment}", "scale=smoke"]).cells}
+        {run_directory(trial.run) for trial in plan([f"experiment={experiment}", "scale=smoke"]).trials}
         for experiment in ("digitcircle", "sparling/fig3", "sparling/fig4")
     ]
     assert folders[0] < folders[1] == folders[2]

@@ -14,7 +14,7 @@ import sparseid.papers.sparse_vae
 import sparseid.papers.tbr
 from sparseid.config.choices import dotted_keys
 from sparseid.config.compose import compose
-from sparseid.config.identity import cell_keys, run_directory
+from sparseid.config.identity import row_keys, run_directory
 from sparseid.config.sweep import plan
 from sparseid.data.digit_circle.settings import DigitCircleSettings
 from sparseid.data.latent_walk.settings import LatentWalkSettings
@@ -118,10 +118,10 @@ def test_published_settings_of_variants_differ_where_they_should():
 
 
 def test_figure_3_runs_the_published_seeds_with_the_published_setting(paper):
-    cells = plan(["experiment=sparling/fig3", "scale=paper"]).cells
-    assert [cell.run.seed for cell in cells] == PUBLISHED["seeds"]["value"]
-    for cell in cells:
-        assert (cell.run.method, cell.run.data, cell.run.trainer) == (paper.method, paper.data, paper.trainer)
+    trials = plan(["experiment=sparling/fig3", "scale=paper"]).trials
+    assert [trial.run.seed for trial in trials] == PUBLISHED["seeds"]["value"]
+    for trial in trials:
+        assert (trial.run.method, trial.run.data, trial.run.trainer) == (paper.method, paper.data, paper.trainer)
 
 
 BASELINES = {
@@ -140,7 +140,7 @@ BASELINES = {
 
 def variant_of(run):
     """The name of a run in ``variants``; sparling_mt is the main run of its domain."""
-    keys = cell_keys(run)
+    keys = row_keys(run)
     name = "_".join(str(keys[key]) for key in ("method", "start") if key in keys)
     suffix = {"latex_ocr": "_latex", "audiomnist": "_audio"}.get(keys["domain"], "")
     return name if name == "sparling_mt" else name + suffix
@@ -164,12 +164,12 @@ def published_variant(name, domain, weight):
 
 
 @pytest.mark.parametrize("preset", BASELINES)
-def test_every_cell_of_sparlings_baselines_has_the_published_setting(preset):
-    runs = [cell.run for cell in plan([f"experiment=sparling/{preset}", "scale=paper"]).cells]
+def test_every_trial_of_sparlings_baselines_has_the_published_setting(preset):
+    runs = [trial.run for trial in plan([f"experiment=sparling/{preset}", "scale=paper"]).trials]
     seeds = {}
     for run in runs:
         name, weight = variant_of(run), run.method.sparse.penalty_weight
-        wanted = published_variant(name, cell_keys(run)["domain"], weight)
+        wanted = published_variant(name, row_keys(run)["domain"], weight)
         assert {key: value_of(run, key) for key in wanted} == wanted
         seeds.setdefault((name, weight), []).append(run.seed)
     assert {name for name, _ in seeds} - {"sparling_mt"} == BASELINES[preset]
@@ -189,16 +189,16 @@ def test_every_published_variant_of_sparling_has_a_preset():
 TBR = yaml.safe_load((Path(sparseid.papers.tbr.__file__).parent / "published.yaml").read_text())
 
 
-def test_every_cell_of_tbr_figure_4_has_the_published_setting():
-    cells = plan(["experiment=tbr/fig4", "scale=paper"]).cells
+def test_every_trial_of_tbr_figure_4_has_the_published_setting():
+    trials = plan(["experiment=tbr/fig4", "scale=paper"]).trials
     swept = {key: entry["value"] for key, entry in TBR["sweep"].items()}
-    assert [tuple(value_of(cell.run, key) for key in swept) for cell in cells] == list(
+    assert [tuple(value_of(trial.run, key) for key in swept) for trial in trials] == list(
         itertools.product(*swept.values())
     )
-    for cell in cells:
-        assert cell.run.seeds == TBR["seeds"]["value"]
+    for trial in trials:
+        assert trial.run.seeds == TBR["seeds"]["value"]
         for key, entry in TBR["settings"].items():
-            value = value_of(cell.run, key)
+            value = value_of(trial.run, key)
             assert (value, type(value)) == (entry["value"], type(entry["value"])), key
             assert entry["source"]
 
@@ -216,17 +216,17 @@ REGCL = yaml.safe_load((Path(sparseid.papers.regcl.__file__).parent / "published
 @pytest.mark.parametrize(
     ("table", "changes"), [("table1", {}), ("table2", {**REGCL["table2"], "method.training": {"value": ["hybrid"]}})]
 )
-def test_every_cell_of_regcl_tables_has_the_published_setting(table, changes):
-    cells = plan([f"experiment=regcl/{table}", "scale=paper"]).cells
+def test_every_trial_of_regcl_tables_has_the_published_setting(table, changes):
+    trials = plan([f"experiment=regcl/{table}", "scale=paper"]).trials
     entries = REGCL["settings"] | REGCL["sweep"] | changes
     swept = {key: entries[key]["value"] for key in REGCL["sweep"]}
-    assert [tuple(value_of(cell.run, key) for key in swept) for cell in cells] == list(
+    assert [tuple(value_of(trial.run, key) for key in swept) for trial in trials] == list(
         itertools.product(*swept.values())
     )
-    for cell in cells:
-        assert cell.run.seeds == REGCL["seeds"]["value"]
+    for trial in trials:
+        assert trial.run.seeds == REGCL["seeds"]["value"]
         for key in REGCL["settings"]:
-            value = value_of(cell.run, key)
+            value = value_of(trial.run, key)
             assert (value, type(value)) == (entries[key]["value"], type(entries[key]["value"])), key
 
 
@@ -243,17 +243,17 @@ NOT_PUBLISHED = {"method.beta": 1.0, "method.prior.warm_up": 0.0}
 """What only some models of the Sparse VAE's figure 3 set."""
 
 
-def test_every_cell_of_the_sparse_vaes_figure_3_has_the_published_setting():
-    cells = plan(["experiment=sparse_vae/fig3", "scale=paper"]).cells
+def test_every_trial_of_the_sparse_vaes_figure_3_has_the_published_setting():
+    trials = plan(["experiment=sparse_vae/fig3", "scale=paper"]).trials
     models = [{**NOT_PUBLISHED, **entry} for entry in SPARSE_VAE["models"]]
     correlations = SPARSE_VAE["sweep"]["data.rho"]["value"]
     keys = ("data.rho", *NOT_PUBLISHED, "method.model")
-    asked = [tuple(value_of(cell.run, key) for key in keys) for cell in cells]
+    asked = [tuple(value_of(trial.run, key) for key in keys) for trial in trials]
     assert sorted(asked) == sorted((rho, *(model[key] for key in keys[1:])) for rho in correlations for model in models)
-    for cell in cells:
-        assert cell.run.seeds == SPARSE_VAE["seeds"]["value"]
+    for trial in trials:
+        assert trial.run.seeds == SPARSE_VAE["seeds"]["value"]
         for key, entry in SPARSE_VAE["settings"].items():
-            value = value_of(cell.run, key)
+            value = value_of(trial.run, key)
             assert (value, type(value)) == (entry["value"], type(entry["value"])), key
 
 
@@ -269,16 +269,16 @@ def test_no_setting_of_the_sparse_vae_and_its_seven_features_is_left_out():
 DDL = yaml.safe_load((Path(sparseid.papers.ddl.__file__).parent / "published.yaml").read_text())
 
 
-def test_every_cell_of_ddls_table_6_has_the_stated_setting():
-    cells = plan(["experiment=ddl/table6", "scale=paper"]).cells
+def test_every_trial_of_ddls_table_6_has_the_stated_setting():
+    trials = plan(["experiment=ddl/table6", "scale=paper"]).trials
     swept = {key: entry["value"] for key, entry in DDL["sweep"].items()}
-    assert [tuple(value_of(cell.run, key) for key in swept) for cell in cells] == list(
+    assert [tuple(value_of(trial.run, key) for key in swept) for trial in trials] == list(
         itertools.product(*swept.values())
     )
-    for cell in cells:
-        assert cell.run.seeds == DDL["seeds"]["value"]
+    for trial in trials:
+        assert trial.run.seeds == DDL["seeds"]["value"]
         for key, entry in DDL["settings"].items():
-            value = value_of(cell.run, key)
+            value = value_of(trial.run, key)
             assert (value, type(value)) == (entry["value"], type(entry["value"])), key
 
 
@@ -291,7 +291,7 @@ def test_no_setting_of_ddl_and_its_mixtures_is_left_out():
 
 def test_tables_and_figure_5_share_the_runs_of_table_6():
     runs = {
-        name: {run_directory(cell.run) for cell in plan([f"experiment=ddl/{name}", "scale=paper"]).cells}
+        name: {run_directory(trial.run) for trial in plan([f"experiment=ddl/{name}", "scale=paper"]).trials}
         for name in ("table4", "table5", "table6", "fig5")
     }
     assert all(len(runs["table6"] & runs[name]) == 3 for name in ("table4", "table5", "fig5"))

@@ -7,9 +7,9 @@ import pytest
 from omegaconf import OmegaConf
 
 from sparseid.config.components import settings_class
-from sparseid.config.identity import cell_keys, run_hash, run_name
+from sparseid.config.identity import row_keys, run_hash, run_name
 from sparseid.config.schema import RunConfig
-from sparseid.config.validate import absent, problems
+from sparseid.config.validate import missing_files, problems
 from sparseid.data.paths import PROJECT
 from sparseid.settings import TrainerSettings, settings_errors
 
@@ -39,7 +39,7 @@ def run(name, **changes):
 @pytest.mark.parametrize("name", NAMES)
 def test_what_the_yaml_says_can_be_run_without_any_file(name):
     assert problems(run(name)) == []
-    assert absent(run(name)) == []
+    assert missing_files(run(name)) == []
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_mistyped_choice_is_answered_with_the_nearest(name, changes, meant):
     ],
 )
 def test_rows_have_the_keys_of_the_tables_and_say_what_was_read(name, changes, keys):
-    found = cell_keys(run(name, **changes))
+    found = row_keys(run(name, **changes))
     assert {key: value for key, value in found.items() if key != "method"} == keys
 
 
@@ -110,7 +110,7 @@ def test_absent_files_stop_a_run_and_no_plan(name, changes):
     wanted = run(name, **changes)
     assert problems(wanted) == []
     assert run_name(wanted)
-    (problem,) = absent(wanted)
+    (problem,) = missing_files(wanted)
     assert any("path" in key for key in problem.keys)
 
 

@@ -50,7 +50,7 @@ def equal_digits(tmp_path):
     [
         (["data.glyphs={equal}"], ["0 and 1 have the same bitmap", "Redraw one", "(command line: data.glyphs="]),
         (["data.glyphs={missing}"], ["not a readable glyph file", "Use one of tall, compact or a path"]),
-        (["data.classes=11"], ["data.classes must lie between 1 and 10", "(command line: data.classes=11)"]),
+        (["data.classes=11"], ["data.classes must be between 1 and 10", "(command line: data.classes=11)"]),
         (["method.schedule.min_density=1e-5"], ["12800 positions", "min_density to 7.81e-05 or more"]),
         (["trainer.max_samples=31"], ["not even one batch", "raise trainer.max_samples or lower trainer.batch_size"]),
         (["trainer.accelerator=gpu"], ["this machine cannot train with trainer.accelerator=gpu", "trainer=cpu"]),
@@ -162,7 +162,7 @@ def test_full_disk_when_the_report_is_made(smoke, undisturbed, capfd):
     code, said = smoke.run(preexec_fn=files_up_to(4))
     assert code == 1
     assert "Traceback" not in said
-    assert "its report could not be made" in said
+    assert "its report failed" in said
     assert "free some, then run the same command" in said
     assert (smoke.folder / "result.json").read_bytes() == rows
     assert main(["scale=smoke", f"outputs={smoke.outputs}"]) == 0

@@ -197,7 +197,7 @@ def test_done_runs_are_skipped_and_named(calls, capfd):
     assert seeds(calls) == [0, 1, 0]
 
 
-def test_failed_cell_does_not_lose_the_others(calls, capfd):
+def test_failed_trial_does_not_lose_the_others(calls, capfd):
     calls.fail = {1: RunError("no space left"), 2: ZeroDivisionError("division by zero")}
     assert main([SMOKE, FIGURE, HERE, "seed=0,1,2,3"]) == 1
     assert seeds(calls) == [0, 1, 2, 3]
@@ -220,10 +220,10 @@ def test_exit_code_of_one_failed_run(calls):
 def test_failed_report_says_that_the_run_is_safe(calls, capfd):
     calls.fail_report = {0: ValueError("no such figure")}
     assert main([SMOKE]) == 1
-    assert "its report could not be made" in capfd.readouterr().out
+    assert "its report failed" in capfd.readouterr().out
 
 
-def test_nothing_runs_if_one_cell_is_wrong(calls, capfd):
+def test_nothing_runs_if_one_trial_is_wrong(calls, capfd):
     assert main([SMOKE, "seed=0,-1"]) == 2
     assert calls.executed == []
     assert "command line: seed=-1" in capfd.readouterr().err

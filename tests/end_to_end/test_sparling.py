@@ -5,7 +5,7 @@ import pytest
 
 from sparseid.config.identity import run_name
 from sparseid.config.sweep import plan
-from sparseid.launching.cell import DONE, run_cell
+from sparseid.launching.one_run import DONE, make_run
 from sparseid.papers.presets import presets_of
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.reporting.collect import collect
@@ -20,9 +20,9 @@ def outputs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("outputs")
     presets = dict.fromkeys(preset for name in SPARLING for preset in presets_of(name))
     asked = [plan([f"experiment={preset}", "scale=smoke", f"outputs={folder}", "trainer=cpu"]) for preset in presets]
-    runs = {run_name(cell.run): cell.run for planned in asked for cell in planned.cells}
+    runs = {run_name(cell.run): cell.run for planned in asked for cell in planned.trials}
     for run in runs.values():
-        assert run_cell(run, page=False).code == DONE, run_name(run)
+        assert make_run(run, page=False).code == DONE, run_name(run)
     return folder
 
 
@@ -34,9 +34,9 @@ def collection(outputs):
 @pytest.mark.parametrize("name", SPARLING)
 def test_a_preset_is_made_and_its_table_and_figure_written(name, outputs, collection):
     section = write_artefact(SPARLING[name], collection, outputs / "report", "smoke")
-    assert section.made == section.expected
+    assert section.done == section.expected
     assert section.expected
-    ours = [line for line in section.content.table if line.texts[3]]
+    ours = [line for line in section.table if line.texts[3]]
     assert ours
-    assert (section.figure is not None) == SPARLING[name].drawn(collection.rows)
+    assert (section.figure is not None) == bool(SPARLING[name].draw or SPARLING[name].draw_arrays)
     plt.close("all")

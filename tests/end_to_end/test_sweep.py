@@ -1,4 +1,4 @@
-"""Sweeps as a user types them: killed and restarted, several at once, with a failing cell, on several processes."""
+"""Sweeps as a user types them: killed and restarted, several at once, with a failing trial, on several processes."""
 
 import contextlib
 import os
@@ -50,7 +50,7 @@ def kill_all(pids):
 
 
 @pytest.mark.slow
-def test_a_sweep_killed_five_times_makes_every_cell_once(smoke_at, tmp_path):
+def test_a_sweep_killed_five_times_makes_every_trial_once(smoke_at, tmp_path):
     undisturbed = smoke_at(tmp_path / "undisturbed")
     code, said = undisturbed.run(*CELLS)
     assert code == 0, said
@@ -58,7 +58,7 @@ def test_a_sweep_killed_five_times_makes_every_cell_once(smoke_at, tmp_path):
     draw = random.Random(2)
     for kill in range(5):
         process = disturbed.start(*CELLS)
-        try:  # the first moments are those of composing, the later ones fall into some cell
+        try:  # the first moments are those of composing, the later ones fall into some trial
             process.communicate(timeout=draw.uniform(1, 12))
             pytest.fail("the sweep was over before it could be killed")
         except subprocess.TimeoutExpired:
@@ -100,7 +100,7 @@ def test_eight_processes_at_once(smoke_at, tmp_path):
 
 
 @pytest.mark.slow
-def test_two_sweeps_at_once_share_the_cells(smoke_at, tmp_path):
+def test_two_sweeps_at_once_share_the_trials(smoke_at, tmp_path):
     smoke = smoke_at(tmp_path)
     sweep = ("experiment=sparling/fig3", "seed=0,1,2", SHORT)
     first = smoke.start(*sweep)
@@ -113,8 +113,8 @@ def test_two_sweeps_at_once_share_the_cells(smoke_at, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_failing_cell_stops_no_other(smoke_at, tmp_path):
-    """The second cell's loss overflows: the third is made all the same; exit code and last lines say what failed."""
+def test_a_failing_trial_stops_no_other(smoke_at, tmp_path):
+    """The second trial's loss overflows: the third is made all the same; exit code and last lines say what failed."""
     smoke = smoke_at(tmp_path)
     code, said = smoke.run("method.optimizer.lr=1e-3,1e30,2e-3", SHORT)
     assert code == 1
@@ -132,7 +132,7 @@ def test_a_failing_cell_stops_no_other(smoke_at, tmp_path):
 
 @pytest.mark.slow
 def test_a_sweep_over_runs_of_two_processes(smoke_at, tmp_path):
-    """Every cell has its own process, which starts the second one: one sweep, one folder per run."""
+    """Every trial has its own process, which starts the second one: one sweep, one folder per run."""
     smoke = smoke_at(tmp_path)
     code, said = smoke.run("seed=1,2", SHORT, "trainer=ddp", "trainer.accelerator=cpu")
     assert code == 0, said

@@ -87,11 +87,11 @@ def test_a_gpu_is_another_machine(config, cost, runs, monkeypatch):
 def test_what_was_never_measured_stays_unknown(config, runs):
     assert Estimator([]).left(config(*SMALL)).seconds is None
     estimator = Estimator(runs)
-    assert estimator.left(config(*SMALL, "method.encoder.width=8")).seconds is None  # no cell of the preset
+    assert estimator.left(config(*SMALL, "method.encoder.width=8")).seconds is None  # no trial of the preset
     assert estimator.left(config("experiment=digitcircle", "scale=paper")).seconds is None
 
 
-def test_cells_of_one_preset_are_alike(config, cost, monkeypatch):
+def test_trials_of_one_preset_are_alike(config, cost, monkeypatch):
     first, second, third = (config(*SMALL, f"method.encoder.width={width}") for width in (8, 12, 16))
     recipes = frozenset(recipe_hash(run) for run in (first, second, third))
     monkeypatch.setattr("sparseid.papers.presets.preset_recipes", lambda experiment, scale, outputs: recipes)
@@ -104,7 +104,7 @@ def test_cells_of_one_preset_are_alike(config, cost, monkeypatch):
     assert (left.seconds, left.basis) == (pytest.approx((220.0 + 330.0) / 2), "2 whole runs on cpu, other settings")
 
 
-def test_a_shorter_cell_of_a_preset_takes_no_longer_than_its_cap(config, runs, monkeypatch):
+def test_a_shorter_trial_of_a_preset_takes_no_longer_than_its_cap(config, runs, monkeypatch):
     shorter = config(*SMALL, "trainer.max_samples=48000")
     recipes = frozenset(recipe_hash(run) for run in (config(*SMALL), shorter))
     monkeypatch.setattr("sparseid.papers.presets.preset_recipes", lambda experiment, scale, outputs: recipes)
@@ -160,6 +160,6 @@ def test_every_cost_that_is_kept_is_of_a_preset_of_today():
 )
 def test_how_long_the_small_runs_of_sparling_take_is_known(experiment):
     estimator = Estimator(read_costs())
-    runs = [cell.run for cell in plan([f"experiment=sparling/{experiment}", "scale=small"]).cells]
+    runs = [trial.run for trial in plan([f"experiment=sparling/{experiment}", "scale=small"]).trials]
     assert runs
     assert all(estimator.left(run).seconds is not None for run in runs)

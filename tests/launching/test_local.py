@@ -1,4 +1,4 @@
-"""Cells in processes of their own, with short programs in the place of runs."""
+"""Trials in processes of their own, with short programs in the place of runs."""
 
 import os
 import signal
@@ -12,25 +12,25 @@ from sparseid.config.identity import run_directory, run_name
 from sparseid.config.sweep import plan
 from sparseid.files import write_text
 from sparseid.launching import local
-from sparseid.launching.cell import DONE, FAILED, REFUSED, left_out
-from sparseid.launching.job import BUSY, LEASH, main
+from sparseid.launching.job import BUSY, WATCH_PARENT, main
+from sparseid.launching.one_run import DONE, FAILED, REFUSED, skipped
 from sparseid.training.rows import write_rows
 from sparseid.training.run_folder import RunFolder
 
 
 @pytest.fixture
 def runs(tmp_path):
-    cells = plan(["experiment=digitcircle", "scale=smoke", "seed=range(4)", f"outputs={tmp_path}"]).cells
-    return [cell.run for cell in cells]
+    trials = plan(["experiment=digitcircle", "scale=smoke", "seed=range(4)", f"outputs={tmp_path}"]).trials
+    return [trial.run for trial in trials]
 
 
 @pytest.fixture
 def make(runs, monkeypatch):
-    """Make the cells with a Python program each, given as text per seed, and return the outcomes."""
-    monkeypatch.setattr(local, "ASK_AGAIN_S", 0.05)
+    """Make the trials with a Python program each, given as text per seed, and return the outcomes."""
+    monkeypatch.setattr(local, "RETRY_S", 0.05)
 
     def pool(*programs, places=2):
-        files = [local.freeze(run) for run in runs[: len(programs)]]
+        files = [local.serialize(run) for run in runs[: len(programs)]]
         program_of = dict(zip(files, programs, strict=True))
         return local.Pool(
             files, [{"PLACE": str(n)} for n in range(places)], lambda file: [sys.executable, "-c", program_of[file]]
@@ -39,7 +39,7 @@ def make(runs, monkeypatch):
     return pool
 
 
-def test_a_failed_cell_stops_no_other(make, runs):
+def test_a_failed_trial_stops_no_other(make, runs):
     outcomes = make(
         "", "print('error: it broke'); raise SystemExit(1)", "raise SystemExit(2)", "print('error: a: b'); exit(1)"
     )
@@ -60,7 +60,7 @@ def test_a_process_that_was_killed_is_failed(make, runs):
     assert (status["state"], status["message"]) == ("failed", "ended by SIGKILL (out of memory?)")
 
 
-def test_a_cell_that_another_process_makes_is_asked_for_again(make, tmp_path):
+def test_a_trial_that_another_process_makes_is_asked_for_again(make, tmp_path):
     mark = tmp_path / "mark"
     busy = f"import pathlib; m = pathlib.Path({str(mark)!r}); old = m.exists(); m.touch(); exit(0 if old else {BUSY})"
     assert [outcome.code for outcome in make(busy, "")] == [DONE, DONE]
@@ -76,11 +76,11 @@ def test_every_process_has_a_place_of_its_own(make, tmp_path):
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_a_cell_begins_after_the_one_that_it_starts_from(tmp_path, fails):
+def test_a_trial_begins_after_the_one_that_it_starts_from(tmp_path, fails):
     """Retrained, whichever stands first; it is not begun if that fails."""
-    cells = plan(["scale=smoke", "method.training=retrained", "seed=0,1", f"outputs={tmp_path}"]).cells
-    runs = [cell.run for cell in cells]
-    files = [local.freeze(run) for run in reversed(runs)]
+    trials = plan(["scale=smoke", "method.training=retrained", "seed=0,1", f"outputs={tmp_path}"]).trials
+    runs = [trial.run for trial in trials]
+    files = [local.serialize(run) for run in reversed(runs)]
     mark = tmp_path / "mark"
     program = (
         f"import pathlib, sys, time; m = pathlib.Path({str(mark)!r} + sys.argv[2])\n"
@@ -99,25 +99,25 @@ def test_a_cell_begins_after_the_one_that_it_starts_from(tmp_path, fails):
 def test_the_configuration_is_frozen(runs, tmp_path):
     from sparseid.config.stored import load_run_config
 
-    assert load_run_config(local.freeze(runs[2])) == runs[2]
-    assert local.freeze(runs[2]).parent == tmp_path / "jobs"
+    assert load_run_config(local.serialize(runs[2])) == runs[2]
+    assert local.serialize(runs[2]).parent == tmp_path / "jobs"
 
 
-def test_done_and_diverged_cells_are_left_out(runs, capsys):
+def test_done_and_diverged_trials_are_left_out(runs, capsys):
     for run, state in zip(runs, ("done", "diverged", "failed", "done"), strict=True):
         folder = RunFolder(run_directory(run))
         folder.open(run)
         folder.write_status(state, "because")
         write_rows(folder.result, [])
     (run_directory(runs[0]) / "figures").mkdir()
-    outcomes = [left_out(run) for run in runs]
+    outcomes = [skipped(run) for run in runs]
     assert outcomes[0].code == DONE
     assert outcomes[1].code == FAILED
     assert "force=true" in outcomes[1].message
     assert outcomes[2:] == [None, None]  # of the last one the figures are missing
     write_text(RunFolder(run_directory(runs[0])).result, '{"rows": [{"ru')
-    assert left_out(runs[0]) is None
-    local.say_left_out(outcomes)
+    assert skipped(runs[0]) is None
+    local.report_skipped(outcomes)
     assert capsys.readouterr().out == "1 of 4 runs done already\n1 of 4 runs diverged before\n"
 
 
@@ -130,9 +130,9 @@ def test_ctrl_c_lets_the_runs_save(tmp_path):
     script = tmp_path / "sweep.py"
     script.write_text(
         "import sys\nfrom sparseid.config.sweep import plan\nfrom sparseid.launching import local\n"
-        f"cells = plan(['scale=smoke', 'seed=range(4)', 'outputs={tmp_path}']).cells\n"
+        f"trials = plan(['scale=smoke', 'seed=range(4)', 'outputs={tmp_path}']).trials\n"
         f"command = lambda file: [sys.executable, '-c', {program!r}, str(file)]\n"
-        "try:\n    local.Pool([local.freeze(cell.run) for cell in cells], [{}, {}], command).run()\n"
+        "try:\n    local.Pool([local.serialize(trial.run) for trial in trials], [{}, {}], command).run()\n"
         "except KeyboardInterrupt:\n    sys.exit(130)\n"
     )
     begin = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
@@ -150,8 +150,8 @@ def test_ctrl_c_lets_the_runs_save(tmp_path):
 
 
 def test_a_second_signal_kills_and_says_so(tmp_path):
-    [cell] = plan(["scale=smoke", f"outputs={tmp_path}"]).cells
-    folder = RunFolder(run_directory(cell.run))
+    [trial] = plan(["scale=smoke", f"outputs={tmp_path}"]).trials
+    folder = RunFolder(run_directory(trial.run))
     program = (
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         f"from sparseid.training.run_folder import RunFolder; f = RunFolder({str(folder.path)!r})\n"
@@ -160,8 +160,8 @@ def test_a_second_signal_kills_and_says_so(tmp_path):
     script = tmp_path / "sweep.py"
     script.write_text(
         "import sys\nfrom sparseid.config.sweep import plan\nfrom sparseid.launching import local\n"
-        f"[cell] = plan(['scale=smoke', 'outputs={tmp_path}']).cells\n"
-        f"local.Pool([local.freeze(cell.run)], [{{}}], lambda file: [sys.executable, '-c', {program!r}]).run()\n"
+        f"[trial] = plan(['scale=smoke', 'outputs={tmp_path}']).trials\n"
+        f"local.Pool([local.serialize(trial.run)], [{{}}], lambda file: [sys.executable, '-c', {program!r}]).run()\n"
     )
     with subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE, text=True) as process:
         until(lambda: folder.state == "running")
@@ -182,7 +182,7 @@ def until(reached, seconds=30.0):
         time.sleep(0.02)
 
 
-# The process of one cell
+# The process of one trial
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def until(reached, seconds=30.0):
     ],
 )
 def test_a_file_that_is_no_configuration_is_refused(tmp_path, capsys, text, words):
-    file = tmp_path / "cell.yaml"
+    file = tmp_path / "trial.yaml"
     if text is not None:
         file.write_text(text)
     assert main([str(file)]) == REFUSED
@@ -204,8 +204,8 @@ def test_a_file_that_is_no_configuration_is_refused(tmp_path, capsys, text, word
 
 
 def test_a_run_made_elsewhere_is_busy(runs, monkeypatch):
-    monkeypatch.delenv(LEASH, raising=False)
-    file = local.freeze(runs[0])
+    monkeypatch.delenv(WATCH_PARENT, raising=False)
+    file = local.serialize(runs[0])
     with RunFolder(run_directory(runs[0])).lock():
         assert main([str(file)]) == BUSY
 
@@ -219,7 +219,7 @@ def test_a_job_ends_with_whoever_started_it(runs):
 
 
 def test_in_the_background(runs, monkeypatch, capsys):
-    """Returns at once; the cells are made by a process that goes on."""
+    """Returns at once; the trials are made by a process that goes on."""
     for run in runs[:2]:  # begun by other code: they fail at once
         folder = RunFolder(run_directory(run))
         folder.open(run)

@@ -72,11 +72,11 @@ def test_a_stack_counts_as_measured_only_with_the_rows_of_all_its_seeds(tmp_path
         rows = {("smoke", recipe_hash(run), seed, False): KEPT for seed in seeds}
         monkeypatch.setattr(recorded, "results", lambda: rows)
         [planned] = plan_command(commands).artefacts[0].runs
-        left = without_recorded(sweep.plan(commands)).cells
+        left = without_recorded(sweep.plan(commands)).trials
         return planned.state, len(left)
 
     assert states(0, 1) == ("planned", 1)
-    assert states(0, 1, 2, 5) == ("measured", 0)
+    assert states(0, 1, 2, 5) == ("recorded", 0)
 
 
 def test_a_run_time_is_measured_by_runs_of_one_seed_only(config, record):
@@ -85,7 +85,7 @@ def test_a_run_time_is_measured_by_runs_of_one_seed_only(config, record):
 
     def left(*metrics):
         record([replace(KEPT, recipe=recipe, metric=metric) for metric in metrics])
-        return len(without_recorded(sweep.plan(commands)).cells)
+        return len(without_recorded(sweep.plan(commands)).trials)
 
     assert left("mse") == 1  # of a stack
     assert left("mse", "seconds") == 0
@@ -180,11 +180,11 @@ def test_rows_kept_in_git_count_as_measured(tmp_path, keep, pretend):
     pretend(*SMALL, "seed=2", commit="c" * 40)
     pretend(*SMALL, "seed=1", state="failed")
     runs = list(by_id(plan_artefacts("small", tmp_path, CPU, only=RUNS_OF_DIGITCIRCLE))["sparling/fig3"].runs)
-    assert [run.state for run in runs] == ["measured", "measured", "done", "planned", "planned"]
+    assert [run.state for run in runs] == ["recorded", "recorded", "done", "planned", "planned"]
     assert [run.commit[:1] for run in runs] == ["b", "b", "c", "", ""]
     assert [run.older_code for run in runs] == [True, True, False, False, False]  # seed 2 has just been written
     assert total(runs).finished == 3
-    again = by_id(plan_artefacts("small", tmp_path, CPU, count_measured=False, only=RUNS_OF_DIGITCIRCLE))[
+    again = by_id(plan_artefacts("small", tmp_path, CPU, count_recorded=False, only=RUNS_OF_DIGITCIRCLE))[
         "sparling/fig3"
     ].runs
     assert [run.state for run in again] == ["planned", "failed", "done", "planned", "planned"]
@@ -208,7 +208,7 @@ def test_a_run_to_be_made_again_is_not_done(tmp_path, keep, pretend):
 def test_measured_runs_can_be_left_out_of_a_command(keep):
     keep(0, 3)
     planned = without_recorded(sweep.plan(["experiment=sparling/fig3", "scale=small"]))
-    assert [cell.run.seed for cell in planned.cells] == [1, 2, 4]
+    assert [trial.run.seed for trial in planned.trials] == [1, 2, 4]
 
 
 def test_a_preset_that_cannot_be_composed_stops_nothing(tmp_path):
@@ -292,7 +292,7 @@ def test_sums_are_written_so_that_nothing_is_hidden(tmp_path, config, monkeypatc
 
 def test_run_py_leaves_out_what_is_measured_if_asked_to(keep, capsys):
     keep(0, 1, 2, 3)
-    ask = ["experiment=sparling/fig3", "scale=small", "--skip-measured", "--cfg", "job"]
+    ask = ["experiment=sparling/fig3", "scale=small", "--skip-recorded", "--cfg", "job"]
     assert main(ask) == 0
     assert re.findall(r"^# outputs/.*-seed(\d)-", capsys.readouterr().out, re.M) == ["4"]
     assert main([*ask, "seed=0,3"]) == 0

@@ -16,7 +16,7 @@ from sparseid.launching.reproduce import Commands, Request, Stopped, in_order, r
 
 def run(name, state="planned", seconds=60.0, folder=None):
     left = UNKNOWN if seconds is None else Estimate(seconds)
-    left = NOTHING_LEFT if state in ("done", "measured", "diverged") else left
+    left = NOTHING_LEFT if state in ("done", "recorded", "diverged") else left
     return PlannedRun(name, folder, state, "why", "", False, "", left)
 
 
@@ -46,7 +46,7 @@ def test_what_costs_little_beyond_the_ones_before_comes_next():
 
 def test_nothing_is_asked_for_twice_nor_what_is_finished():
     a, b = run("a"), run("b")
-    done, measured, diverged = run("d", "done"), run("m", "measured"), run("x", "diverged")
+    done, measured, diverged = run("d", "done"), run("m", "recorded"), run("x", "diverged")
     assert ids([artefact("one", a, b), artefact("same", b, a), artefact("ready", done, measured, diverged)]) == ["one"]
     assert list(to_do(artefact("all", a, done, measured, diverged, run("f", "failed"), run("p", "preempted")))) == [
         "a", "f", "p",
@@ -59,9 +59,9 @@ def test_command_of_an_artefact(tmp_path):
     assert command[0] == sys.executable
     assert command[2:] == [
         "experiment=tbr/fig4", "scale=small", f"outputs={tmp_path}", "hydra/launcher=slurm",
-        "hydra.launcher.partition=gpu", "--skip-measured",
+        "hydra.launcher.partition=gpu", "--skip-recorded",
     ]  # fmt: skip
-    assert "--skip-measured" not in Request("small", tmp_path, again_measured=True).command(artefact("tbr/fig4"))
+    assert "--skip-recorded" not in Request("small", tmp_path, again_recorded=True).command(artefact("tbr/fig4"))
 
 
 @pytest.fixture

@@ -3,11 +3,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from sparseid.papers.aggregation import Convention, convention
+from sparseid.papers.aggregation import Aggregation, parse_aggregation
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.papers.rows import newest, rows_frame
 from sparseid.papers.targets import load_targets
-from sparseid.reporting.aggregate import cells
+from sparseid.reporting.aggregate import entries
 from sparseid.reporting.tables import lines
 
 
@@ -23,20 +23,20 @@ from sparseid.reporting.tables import lines
     ],
 )
 def test_each_paper_has_its_own(paper, artefact, words):
-    assert str(load_targets(paper).convention_of(artefact)) == words
+    assert str(load_targets(paper).aggregation_of(artefact)) == words
 
 
 def test_a_name_that_does_not_exist_is_refused():
     with pytest.raises(ValueError, match="bootstrap, student, sd"):
-        convention({"centre": "mean", "interval": "range", "over": "seeds"})
+        parse_aggregation({"centre": "mean", "interval": "range", "over": "seeds"})
     with pytest.raises(ValueError, match="mean or median"):
-        convention({"centre": "mode", "interval": "sd", "over": "seeds"})
+        parse_aggregation({"centre": "mode", "interval": "sd", "over": "seeds"})
 
 
 def test_replicates_are_seeds_or_seeds_and_further_keys(sparling_rows):
     rows = rows_frame([row for seed in range(3) for row in sparling_rows(seed)])
-    assert Convention().summarise(rows, "ce").n == 3
-    pooled = Convention(interval="sd", keys=("steps_above",)).summarise(rows, "ce")
+    assert Aggregation().summarise(rows, "ce").n == 3
+    pooled = Aggregation(interval="sd", keys=("steps_above",)).summarise(rows, "ce")
     values = rows["value"][rows["metric"] == "ce"]
     assert pooled.n == len(values) == 36
     assert pooled.centre == pytest.approx(values.mean())
@@ -47,9 +47,9 @@ def test_a_share_is_a_mean_without_an_interval_also_where_medians_are_the_rule(s
     rows = rows_frame([row for seed in range(4) for row in sparling_rows(seed)])
     rows = rows[rows["metric"] == "fpe"].drop_duplicates("seed").assign(value=[0.0, 0.0, 0.0, 100.0])
     entry = {"centre": "median", "interval": "quartiles", "over": "data sets"}
-    share = convention({**entry, "shares": ["fpe"]}).summarise(rows, "fpe")
+    share = parse_aggregation({**entry, "fractions": ["fpe"]}).summarise(rows, "fpe")
     assert (share.centre, share.n, np.isnan(share.low), np.isnan(share.high)) == (25.0, 4, True, True)
-    assert convention(entry).summarise(rows, "fpe").centre == 0.0
+    assert parse_aggregation(entry).summarise(rows, "fpe").centre == 0.0
 
 
 def test_tables_and_verdicts_use_the_papers_convention(monkeypatch, sparling_rows):
@@ -57,13 +57,13 @@ def test_tables_and_verdicts_use_the_papers_convention(monkeypatch, sparling_row
     entry = ARTEFACTS["sparling/fig3"]
 
     def of_fpe():
-        [cell] = [cell for cell in cells(entry, rows, "paper") if cell.metric == "fpe" and cell.ours]
-        return cell, next(line for line in lines([cell], entry.convention)).texts
+        [cell] = [cell for cell in entries(entry, rows, "paper") if cell.metric == "fpe" and cell.ours]
+        return cell, next(line for line in lines([cell], entry.aggregation)).texts
 
     _, texts = of_fpe()
     assert texts[3:5] == ("2.10 [2.00, 2.20]", "3")
     known = load_targets("sparling")
-    other = dataclasses.replace(known, convention=Convention(interval="sd"))
+    other = dataclasses.replace(known, aggregation=Aggregation(interval="sd"))
     monkeypatch.setattr("sparseid.papers.artefact.load_targets", lambda paper: other)
     cell, texts = of_fpe()
     assert texts[3:5] == ("2.10 ± 0.100", "3")

@@ -22,6 +22,10 @@ def seeds(*values):
     return pd.Series(values, index=range(len(values)), dtype=float)
 
 
+def rising(points):
+    return {point: seeds(point, point, point) for point in range(points)}
+
+
 def test_all_claims_hold_on_the_papers_own_numbers(sparling_rows):
     template = sparling_rows(0, densities=1)[0]
     rows = []
@@ -113,9 +117,9 @@ def test_a_test_of_ranks_is_paired_over_shared_seeds_and_one_sided():
         (claims.always_zero(seeds(0.0, 0.0), "x"), "holds"),
         (claims.always_zero(seeds(0.0), "x"), "undecided"),
         (claims.always_zero(seeds(0.1), "x"), "fails"),
-        (claims.rank_trend({0: 1.0, 1: 2.0, 2: 3.0, 3: 4.0}, 3, lambda rho: rho > 0.9, "x"), "holds"),
-        (claims.rank_trend({0: 1.0, 1: 2.0, 2: 3.0}, 3, lambda rho: rho > 0.9, "x"), "undecided"),
-        (claims.rank_trend(dict.fromkeys(range(9), 1.0), 3, lambda rho: rho > 0.9, "x"), "undecided"),
+        (claims.rank_trend(rising(4), lambda rho: rho > 0.9, "x"), "holds"),
+        (claims.rank_trend(rising(3), lambda rho: rho > 0.9, "x"), "undecided"),
+        (claims.rank_trend(dict.fromkeys(range(9), seeds(1.0, 1.0, 1.0)), lambda rho: rho > 0.9, "x"), "undecided"),
     ],
 )
 def test_corner_cases(finding, outcome):

@@ -13,7 +13,7 @@ from sparseid.papers.ddl.claims import ALPHA, ALPHAS, DIMS, SCORES
 from sparseid.papers.registry import artefact, run_figures, run_summary
 from sparseid.papers.rows import key, newest, rows_frame
 from sparseid.papers.targets import load_targets
-from sparseid.reporting.aggregate import cells
+from sparseid.reporting.aggregate import entries
 from sparseid.training.rows import Row
 
 CLAIMS, THEORY = claims_in(claims), claims_in(theory)
@@ -144,7 +144,7 @@ def test_sufficient_diversity_by_its_definition():
 
 def test_table_5_has_the_papers_columns_and_table_6_its_cells():
     for name, rows, count in (("ddl/table5", table5(), 9), ("ddl/table6", table6(), 18), ("ddl/table4", table4(), 9)):
-        made = [cell for cell in cells(artefact(name), rows, "paper") if cell.ours is not None]
+        made = [cell for cell in entries(artefact(name), rows, "paper") if cell.ours is not None]
         assert len(made) == count
         assert all(cell.verdict.word == "agrees" for cell in made), name
 

@@ -18,7 +18,8 @@ PAPER = Paper(
     name="toy",
     artefacts=(
         Artefact(
-            id="toy/table1", paper="toy", title="Table 1", selects={}, cell=("method",), metrics=("height", "mcc"),
+            id="toy/table1", paper="toy", title="Table 1", selects={},
+            entry_keys=("method",), metrics=("height", "mcc"),
             checks=claims_in(claims),
         ),
     ),
@@ -51,7 +52,7 @@ claims:
 """
 ASK = """
 import json
-from sparseid.papers.labels import written, written_cell, written_unit
+from sparseid.papers.labels import label, entry_label, unit_label
 from sparseid.papers.registry import ARTEFACTS, PAPERS
 from sparseid.papers.rows import no_rows
 
@@ -62,7 +63,7 @@ print(json.dumps({
     "not built": PAPERS["toy"].not_built,
     "deviations": PAPERS["toy"].deviations,
     "claims": [[c.statement, c.finding.outcome] for c in toy.check_claims(lambda name: no_rows(), "small")],
-    "labels": [*map(written, ("ladder", "height", "mcc")), written_unit("furlong"), written_cell({"rung": 3})],
+    "labels": [*map(label, ("ladder", "height", "mcc")), unit_label("furlong"), entry_label({"rung": 3})],
 }))
 """
 

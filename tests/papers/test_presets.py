@@ -13,11 +13,11 @@ from sparseid.errors import InputError
 from sparseid.papers.presets import (
     PLANNED,
     artefact_runs,
-    note_command,
     of_artefact,
     preset_recipes,
     preset_runs,
     recorded_presets,
+    save_planned_runs,
 )
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.papers.rows import newest, rows_frame
@@ -82,7 +82,7 @@ def configs(tmp_path):
 def ask(configs, outputs, *overrides):
     """Plan a command as run.py does."""
     command = ["experiment=digitcircle", "scale=smoke", f"outputs={outputs}", *overrides]
-    note_command(plan(command, configs), command, configs)
+    save_planned_runs(plan(command, configs), command, configs)
 
 
 def edit(configs, old="batch_size: 32", new="batch_size: 64"):
@@ -116,7 +116,7 @@ def test_a_new_preset_is_planned_without_the_overrides_of_the_command(configs, t
     shutil.copy(configs / "experiment/at/digitcircle.smoke.yaml", configs / "experiment/at/mine.smoke.yaml")
     command = ["experiment=mine", "scale=smoke", f"outputs={tmp_path / 'out'}", "method.encoder.width=12"]
     assert preset_runs("mine", "smoke", tmp_path / "out") == frozenset()
-    note_command(plan(command, configs), command, configs)
+    save_planned_runs(plan(command, configs), command, configs)
     assert preset_runs("mine", "smoke", tmp_path / "out") == preset_runs(*PRESET)
 
 
@@ -126,7 +126,7 @@ def test_a_new_preset_of_the_search_path_is_planned_too(tmp_path):
     shutil.copy(CONFIGS / "experiment/at/digitcircle.smoke.yaml", tmp_path / "experiment/at/mine.smoke.yaml")
     command = ["experiment=mine", "scale=smoke", f"outputs={tmp_path}", f"hydra.searchpath=[{tmp_path}]"]
     for more in (["seed=7"], []):
-        note_command(plan([*command, *more]), [*command, *more], CONFIGS)
+        save_planned_runs(plan([*command, *more]), [*command, *more], CONFIGS)
         assert preset_runs("mine", "smoke", tmp_path) == preset_runs(*PRESET)
 
 
@@ -136,10 +136,10 @@ def test_a_file_that_the_user_has_placed_counts_by_its_content(configs, tmp_path
     monkeypatch.setenv("SPARSEID_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("GTEX_H5AD", str(tmp_path / "atlas.h5ad"))
     found = []
-    for content in ("cells", "other cells"):
+    for content in ("trials", "other trials"):
         (tmp_path / "atlas.h5ad").write_text(content)
         command = ["experiment=tbr/fig5a", "scale=smoke", f"outputs={tmp_path / 'out'}"]
-        note_command(plan(command, configs), command, configs)
+        save_planned_runs(plan(command, configs), command, configs)
         found.append(preset_runs("tbr/fig5a", "smoke", tmp_path / "out"))
     assert found[0].isdisjoint(found[1])
 

@@ -5,7 +5,7 @@ import pytest
 
 from sparseid.papers.claims import claims_in
 from sparseid.papers.regcl import claims, figures, statistics
-from sparseid.papers.regcl.claims import ATTRIBUTIONS, CELLS, LATENTS, REGCL, cell, lead_over_supervised
+from sparseid.papers.regcl.claims import ATTRIBUTIONS, ENTRIES, LATENTS, REGCL, auc, lead_over_supervised
 from sparseid.papers.regcl.statistics import anova_rows, tukey_rows
 from sparseid.papers.rows import keys_of, newest, rows_frame
 from sparseid.papers.targets import load_targets
@@ -58,7 +58,7 @@ def test_claims_of_table_2_hold_on_the_papers_numbers():
 
 
 def test_claims_fail_where_regularisation_lowers_every_cell_but_one():
-    lowered = {name: 90.0 - 8 * (name[2] == "regularised") for name in CELLS} | {REGCL: 92.0}
+    lowered = {name: 90.0 - 8 * (name[2] == "regularised") for name in ENTRIES} | {REGCL: 92.0}
     found = outcomes(rows(lowered), "table1")
     assert found["regcl-table1-headline"] == "holds"
     assert found["regcl-table1-regularisation-helps"] == "fails"
@@ -70,7 +70,7 @@ def test_claims_fail_where_regularisation_lowers_every_cell_but_one():
 
 
 def test_a_cell_inside_the_interval_of_the_next_is_no_headline():
-    close = dict.fromkeys(CELLS, 80.0) | {REGCL: 90.0, ("jf_plus", "supervised", "none"): 89.9}
+    close = dict.fromkeys(ENTRIES, 80.0) | {REGCL: 90.0, ("jf_plus", "supervised", "none"): 89.9}
     assert outcomes(rows(close), "table1")["regcl-table1-headline"] == "fails"
 
 
@@ -154,7 +154,7 @@ def test_differences_of_tables_4_and_5_are_the_printed_ones_in_the_printed_order
 def test_claims_of_tables_4_and_5_hold_on_the_papers_means_and_fail_on_others():
     names = {"regcl-table4-inverse-hybrid-best", "regcl-table5-inverse-regularised-best"}
     assert {name: STATISTICS[name](spread(PRINTED)).outcome for name in names} == dict.fromkeys(names, "holds")
-    alike = spread(dict.fromkeys(CELLS, 80.0))
+    alike = spread(dict.fromkeys(ENTRIES, 80.0))
     assert {name: STATISTICS[name](alike).outcome for name in names} == dict.fromkeys(names, "fails")
     count = STATISTICS["regcl-table4-number-of-rejections"](alike)
     assert (count.outcome, count.text) == ("fails", "0 of 153 pairs are significant")
@@ -169,7 +169,7 @@ def test_tests_without_enough_rows_are_not_made():
 
 
 def test_a_cell_pools_seeds_and_numbers_of_latents():
-    values = cell(rows(PRINTED, seeds=2), *REGCL)
+    values = auc(rows(PRINTED, seeds=2), *REGCL)
     assert len(values) == 12
     assert set(values.index) == {(seed, d) for seed in range(2) for d in LATENTS}
 

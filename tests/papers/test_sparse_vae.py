@@ -6,16 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparseid.config.identity import cell_keys
+from sparseid.config.identity import row_keys
 from sparseid.config.sweep import plan
 from sparseid.papers.claims import Comparison, claims_in
-from sparseid.papers.labels import written
+from sparseid.papers.labels import label
 from sparseid.papers.registry import artefact, run_figures, run_summary
 from sparseid.papers.rows import key, newest, rows_frame
 from sparseid.papers.sparse_vae import claims
 from sparseid.papers.sparse_vae.rows import BETAS, CORRELATIONS, STUCK, WARM_UP
 from sparseid.papers.targets import load_targets
-from sparseid.reporting.aggregate import cells
+from sparseid.reporting.aggregate import entries
 from sparseid.training.rows import Row
 
 BASE = {"run": "r", "paper": "sparse_vae", "scale": "paper", "unit": "", "commit": "a" * 40, "dirty": False}
@@ -84,7 +84,7 @@ def test_figure_3s_table_has_the_share_that_got_stuck_and_beta_2_as_the_beta_vae
     rows = figure3()
     stuck = (key(rows, "method") == "sparse_vae") & (rows["metric"] == "mse") & (rows["seed"] == 4)
     rows.loc[stuck, "value"] = 7.0
-    made = {(*cell.keys.values(), cell.metric): cell for cell in cells(artefact("sparse_vae/fig3"), rows, "paper")}
+    made = {(*cell.keys.values(), cell.metric): cell for cell in entries(artefact("sparse_vae/fig3"), rows, "paper")}
     share = made["sparse_vae", 0.0, STUCK].ours
     assert (share.centre, share.n, np.isnan(share.low)) == (20.0, 5, True)
     assert made["vae", 0.0, STUCK].ours.centre == 0
@@ -136,7 +136,7 @@ def test_claims_of_table_1_on_the_papers_numbers_and_on_others():
 
 def test_table_1_sums_up_folds_with_the_population_standard_deviation_beside_the_papers_numbers():
     made = {
-        (*cell.keys.values(), cell.metric): cell for cell in cells(artefact("sparse_vae/table1"), table1(), "paper")
+        (*cell.keys.values(), cell.metric): cell for cell in entries(artefact("sparse_vae/table1"), table1(), "paper")
     }
     ours = made["movielens", "sparse_vae", "log_loss"]
     assert ours.ours.n == 5
@@ -145,8 +145,8 @@ def test_table_1_sums_up_folds_with_the_population_standard_deviation_beside_the
     assert made["movielens", "beta_vae", 2.0, "log_loss"].target.value == 178.2
     assert made["movielens", "beta_vae", 4.0, "log_loss"].target is None
     assert made["movielens", "sparse_vae", "gap_to_oracle"].verdict.word == "no printed number"
-    assert "the row's own frequencies" in written("gap_to_oracle")
-    words = cells(artefact("sparse_vae/table1_peerread"), table1(dataset="peerread"), "paper")
+    assert "the row's own frequencies" in label("gap_to_oracle")
+    words = entries(artefact("sparse_vae/table1_peerread"), table1(dataset="peerread"), "paper")
     assert {cell.target.value for cell in words if cell.target} == {245.0, 252.6, 254.5, 252.9}
 
 
@@ -182,7 +182,7 @@ def test_claims_of_table_2_on_the_papers_numbers_and_on_others():
     worse = table2(SHIFTED | {"sparse_vae": (60, 60, 60), "beta_vae": (52, 52, 52)})
     for name in ("all_shifts", "vsc_worst", "beta_equals_vae"):
         assert outcome(f"table2-{name}", worse) == "fails"
-    made = cells(artefact("sparse_vae/table2"), table2(), "paper")
+    made = entries(artefact("sparse_vae/table2"), table2(), "paper")
     assert {cell.verdict.word for cell in made} == {"agrees"}
 
 
@@ -219,7 +219,7 @@ def test_words_go_together_better_than_random_ones_over_factors():
 
 
 def test_the_table_and_the_figure_of_topics_name_their_features():
-    table = cells(artefact("sparse_vae/table3"), topics(FILMS), "paper")
+    table = entries(artefact("sparse_vae/table3"), topics(FILMS), "paper")
     named = [cell.keys.get("top_features", "") for cell in table if cell.metric == "npmi"]
     assert named == [words for words, _, _ in FILMS]
     figure = artefact("sparse_vae/table3").figure(topics(FILMS), dict, "paper")
@@ -259,8 +259,8 @@ def test_claims_on_cells_of_the_mouse_cortex():
 @pytest.mark.parametrize("scale", ["smoke", "small", "paper"])
 def test_every_scale_runs_every_method_on_the_cells_and_looks_for_processes_with_one(scale):
     for name in ("fig4", "zeisel_accuracy", "zeisel_go"):
-        planned = plan([f"experiment=sparse_vae/{name}", f"scale={scale}"]).cells
-        methods = {cell_keys(cell.run)["method"] for cell in planned}
+        planned = plan([f"experiment=sparse_vae/{name}", f"scale={scale}"]).trials
+        methods = {row_keys(cell.run)["method"] for cell in planned}
         assert methods == set(artefact(f"sparse_vae/{name}").selects["method"])
 
 
@@ -270,7 +270,7 @@ def test_figure_4_shows_the_planes_that_runs_saved_and_counts_the_cells():
     figure = artefact("sparse_vae/fig4").figure(rows, lambda run: saved if run == "r" else {}, "paper")
     assert [axes.get_title() for axes in figure.axes[:2]] == ["Sparse VAE, silhouette 0.46", "VAE, silhouette 0.45"]
     assert artefact("sparse_vae/fig4").figure(rows, lambda run: {}, "paper") is None  # of rows kept in git
-    (counted,) = [cell for cell in cells(artefact("sparse_vae/fig4"), rows, "paper") if cell.metric == "n_cells"]
+    (counted,) = [cell for cell in entries(artefact("sparse_vae/fig4"), rows, "paper") if cell.metric == "n_cells"]
     assert (counted.ours.centre, counted.target.value) == (9, 3005)
 
 
@@ -326,7 +326,7 @@ def test_pictures_of_a_run_are_those_of_its_arrays():
 def test_a_single_run_ends_with_its_numbers():
     summary = run_summary("sparse_vae", table1())
     assert summary.id == "sparse_vae/run"
-    assert {cell.metric for cell in cells(summary, table1(), "paper")} == {
+    assert {cell.metric for cell in entries(summary, table1(), "paper")} == {
         "log_loss", "gap_to_oracle", "recall_at_5", "ndcg_at_10",
     }  # fmt: skip
 

@@ -12,7 +12,7 @@ from sparseid.papers.rows import newest, rows_frame
 from sparseid.papers.targets import load_targets
 from sparseid.papers.tbr import claims
 from sparseid.papers.tbr.claims import LATENTS, LEARNED, PROBABILITIES
-from sparseid.reporting.aggregate import cells
+from sparseid.reporting.aggregate import entries
 from sparseid.training.rows import Row
 
 CLAIMS = claims_in(claims)
@@ -123,7 +123,7 @@ def test_claims_on_single_cells_hold_on_the_papers_numbers_and_fail_where_method
 
 def test_tables_of_single_cells_pool_choices_and_held_out_types_and_are_not_compared():
     for name, replicates, printed in (("tbr/fig5a", 6, 0.31), ("tbr/fig5b", 12, None)):
-        made = {(cell.keys["method"], cell.keys["S"]): cell for cell in cells(artefact(name), cell_rows(), "small")}
+        made = {(cell.keys["method"], cell.keys["S"]): cell for cell in entries(artefact(name), cell_rows(), "small")}
         assert len(made) == 6
         assert {cell.ours.n for cell in made.values()} == {replicates}
         assert made["baseline", 2].target.value == printed
@@ -137,7 +137,7 @@ def test_only_the_atlas_is_compared_with_the_paper():
     from sparseid.config.sweep import plan
 
     for name, runs in (("tbr/fig5a", 450), ("tbr/fig5b", 1200)):
-        planned = plan([f"experiment={name}", "scale=paper"]).cells
+        planned = plan([f"experiment={name}", "scale=paper"]).trials
         assert len(planned) == runs
         assert {cell.run.data.source for cell in planned} == {"atlas"}
     trained_on = {(cell.run.method.variant, cell.run.data.held_out.train_on) for cell in planned}
@@ -242,14 +242,14 @@ def test_the_figures_of_the_appendix_have_a_curve_per_method():
     figure = artefact("tbr/fig3").draw(described, [], "small")
     assert len(figure.axes) == 8
     np.testing.assert_allclose(figure.axes[1].lines[-1].get_ydata()[4], 0.1 + 0.005)
-    assert len(cells(artefact("tbr/fig3"), described, "small")) == 64
+    assert len(entries(artefact("tbr/fig3"), described, "small")) == 64
     assert not artefact("tbr/fig3").draw(rows_frame([]), [], "paper").axes[0].collections
 
 
 def test_run_times_are_compared_per_data_set():
     frame = frame_of({((("domain", "treesimulation"), ("method", "tbr"), ("S", 1)), n): 40.0 + n for n in range(3)},
                      "seconds", "tbr/runtime")  # fmt: skip
-    simulated, on_cells = cells(artefact("tbr/runtime"), frame, "small")
+    simulated, on_cells = entries(artefact("tbr/runtime"), frame, "small")
     assert (simulated.ours.centre, simulated.target.value) == (41.0, 42.98)
     assert (on_cells.ours, on_cells.target.value) == (None, 25.37)
     assert outcomes(frame, ("tbr-runtime",)) == {"tbr-runtime-sim_order": "holds"}
@@ -270,7 +270,8 @@ def test_missing_values_of_s_leave_the_claims_over_all_of_them_undecided():
 
 def test_table_3_sums_up_seeds_and_its_pooled_row_seeds_and_environments():
     table = {
-        (cell.keys["environment"], cell.keys["method"]): cell for cell in cells(artefact("tbr/table3"), rows(), "small")
+        (entry.keys["environment"], entry.keys["method"]): entry
+        for entry in entries(artefact("tbr/table3"), rows(), "small")
     }
     assert len(table) == 22
     assert next(iter(table)) == (1, "tbr")
@@ -285,7 +286,7 @@ def test_table_3_sums_up_seeds_and_its_pooled_row_seeds_and_environments():
 
 
 def test_figure_4_has_a_cell_for_every_number_of_the_paper():
-    made = cells(artefact("tbr/fig4"), rows(), "small")
+    made = entries(artefact("tbr/fig4"), rows(), "small")
     assert len(made) == 24
     printed = {
         (cell.keys["method"], cell.keys["S"]): cell.target.value for cell in made if cell.target.value is not None
@@ -338,6 +339,6 @@ def test_the_table_reads_the_runs_of_the_figure_at_s_1():
 
 
 def test_the_tables_statistics_are_those_of_the_paper():
-    convention = load_targets("tbr").convention_of("tbr/table3")
-    assert (convention.interval, convention.keys) == ("population_sd", ("of_environment",))
-    assert load_targets("tbr").convention.keys == ()
+    aggregation = load_targets("tbr").aggregation_of("tbr/table3")
+    assert (aggregation.interval, aggregation.keys) == ("population_sd", ("of_environment",))
+    assert load_targets("tbr").aggregation.keys == ()

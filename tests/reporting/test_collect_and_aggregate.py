@@ -6,7 +6,7 @@ import pytest
 from sparseid.papers.recorded import record
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.papers.rows import key, newest, rows_frame
-from sparseid.reporting.aggregate import cells
+from sparseid.reporting.aggregate import entries
 from sparseid.reporting.collect import collect
 from sparseid.training.rows import write_rows
 
@@ -65,7 +65,7 @@ def test_the_newest_row_counts_and_numbers_of_older_code_are_flagged(sparling_ro
     rows = newest(rows_frame([*new, *old, *other]))
     final = rows[(rows["seed"] == 0) & (key(rows, "steps_above") == 0)]
     assert set(final["run"]) == {"new"}
-    [fpe] = [cell for cell in cells(ARTEFACTS["sparling/fig3"], rows, "small") if cell.metric == "fpe" and cell.ours]
+    [fpe] = [cell for cell in entries(ARTEFACTS["sparling/fig3"], rows, "small") if cell.metric == "fpe" and cell.ours]
     assert fpe.older_commits == ("b" * 40,)
     assert fpe.ours.n == 2
 
@@ -76,7 +76,7 @@ def test_newer_rows_of_another_table_make_no_number_one_of_older_code(sparling_r
     new = [row for row in sparling_rows(0, written="2026-05-01T10:00:00+00:00") if row.keys["steps_above"]]
     rows = newest(rows_frame([*old, *new]))
     marked = {
-        name: {cell.older_commits for cell in cells(ARTEFACTS[name], rows, "small") if cell.ours}
+        name: {cell.older_commits for cell in entries(ARTEFACTS[name], rows, "small") if cell.ours}
         for name in ("sparling/fig3", "sparling/fig4")
     }
     assert marked == {"sparling/fig3": {()}, "sparling/fig4": {(), ("b" * 40,)}}
@@ -108,7 +108,7 @@ def test_a_damaged_recorded_file_spoils_its_paper_only(tmp_path, sparling_rows):
 
 def test_cells_are_means_over_seeds_beside_the_papers_numbers(sparling_rows):
     rows = newest(rows_frame([row for seed in range(3) for row in sparling_rows(seed)]))
-    made = {(cell.keys["domain"], cell.metric): cell for cell in cells(ARTEFACTS["sparling/fig3"], rows, "small")}
+    made = {(cell.keys["domain"], cell.metric): cell for cell in entries(ARTEFACTS["sparling/fig3"], rows, "small")}
     fpe = made["digitcircle", "fpe"]
     assert fpe.ours.centre == pytest.approx(2.1)
     assert fpe.ours.n == 3
@@ -117,12 +117,12 @@ def test_cells_are_means_over_seeds_beside_the_papers_numbers(sparling_rows):
     assert made["digitcircle", "confusion_accuracy"].ours.mean == pytest.approx(100 - 3.1)
     assert made["latex_ocr", "fne"].verdict.word == "missing"
     assert next(iter(made)) == ("digitcircle", "fpe")
-    assert all(cell.verdict.word == "missing" for cell in cells(ARTEFACTS["sparling/fig3"], rows, "paper"))
+    assert all(cell.verdict.word == "missing" for cell in entries(ARTEFACTS["sparling/fig3"], rows, "paper"))
 
 
 def test_an_undefined_metric_is_missing(sparling_rows):
     rows = rows_frame(sparling_rows(0, densities=1))
     rows.loc[rows["metric"] == "ce", "value"] = math.nan
-    made = {cell.metric: cell for cell in cells(ARTEFACTS["digitcircle"], newest(rows), "small")}
+    made = {cell.metric: cell for cell in entries(ARTEFACTS["digitcircle"], newest(rows), "small")}
     assert made["ce"].verdict.word == "missing"
     assert made["fpe"].verdict.word == "not comparable"

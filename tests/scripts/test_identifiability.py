@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sparseid.config.sweep import plan
-from sparseid.config.validate import absent
+from sparseid.config.validate import missing_files
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "identifiability.py"
 
@@ -68,9 +68,9 @@ def test_the_help_shows_a_mask_that_its_command_can_train_on_and_needs_no_torch(
     (tmp_path / "mask.csv").write_text("".join(f"{line}\n" for line in lines if line in ("1,1,0", "0,1,1", "1,0,1")))
     (command,) = [line for line in lines if "run.py" in line]
     monkeypatch.chdir(tmp_path)
-    (cell,) = plan(command.split("run.py ")[1].split()).cells
+    (cell,) = plan(command.split("run.py ")[1].split()).trials
     assert cell.run.data.mask == "mask.csv"
-    assert absent(cell.run) == []
+    assert missing_files(cell.run) == []
     code = "import sys, sparseid.methods.ddl.explain; print('torch' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "False\n"

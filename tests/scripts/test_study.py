@@ -7,14 +7,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sparseid.config.identity import cell_keys, recipe_hash
+from sparseid.config.identity import recipe_hash, row_keys
 from sparseid.config.sweep import plan
 from sparseid.launching.plan import all_artefacts
 from sparseid.papers.presets import RECORDED, preset_recipes
 from sparseid.papers.regcl.claims import REGCL
 from sparseid.papers.regcl.study import (
     ANCHORS,
-    CELLS,
+    ENTRIES,
     ID,
     RELATIONS,
     above_paper,
@@ -27,7 +27,7 @@ from sparseid.papers.regcl.study import (
 )
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.papers.rows import newest, rows_frame
-from sparseid.reporting.aggregate import cells
+from sparseid.reporting.aggregate import entries
 from sparseid.reporting.collect import collect
 from sparseid.training.rows import Row
 
@@ -41,15 +41,15 @@ ADDITIVE = "data.mixing=additive"
 
 def auc_of(**changed):
     """A value for each cell: those of `changed`, named by their anchor, else 70."""
-    return dict.fromkeys(CELLS, 70.0) | {ANCHORS[name.replace("_", " ")]: value for name, value in changed.items()}
+    return dict.fromkeys(ENTRIES, 70.0) | {ANCHORS[name.replace("_", " ")]: value for name, value in changed.items()}
 
 
 def rows(values, seeds=3):
     """Rows of the small preset's runs of some variants, text -> value of each cell; data sets differ by the seed."""
     made = []
-    for cell in plan([f"experiment={ID}", "scale=small"]).cells:
+    for cell in plan([f"experiment={ID}", "scale=small"]).trials:
         for text in set(cell.variants) & set(values):
-            keys = cell_keys(cell.run)
+            keys = row_keys(cell.run)
             fields = BASE | {"recipe": recipe_hash(cell.run)}
             for seed in range(seeds):
                 for name, value in values[text].items():
@@ -69,7 +69,7 @@ def of(frame, text, scale="small"):
 def test_the_first_variant_is_table_1_and_every_other_one_has_a_question(scale):
     first, *others = variants(scale)
     assert (first.text, str(first)) == ("", "base")
-    table1 = plan(["experiment=regcl/table1", f"scale={scale}"]).cells
+    table1 = plan(["experiment=regcl/table1", f"scale={scale}"]).trials
     shared = {recipe_hash(cell.run) for cell in table1 if cell.run.method.training != "supervised_contrastive"}
     of_few = {recipe for recipe in first.recipes if recipe in preset_recipes("regcl/table1", scale)}
     assert of_few <= shared
@@ -109,7 +109,7 @@ def test_the_papers_own_numbers_have_no_distance_and_all_relations():
         "hybrid J+": 87.9,
         "hybrid J+, regularised": 98.2,
     }
-    values = dict.fromkeys(CELLS, 70.0) | {ANCHORS[name]: value for name, value in anchors().items()}
+    values = dict.fromkeys(ENTRIES, 70.0) | {ANCHORS[name]: value for name, value in anchors().items()}
     own = of(rows({"": values}, seeds=1), "")
     assert {name: float(above.abs().max()) for name, above in above_paper(own).items()} == dict.fromkeys(anchors(), 0.0)
     assert all((lead > 0).all() for lead in leads(own).values())
@@ -135,7 +135,7 @@ def test_the_artefact_has_every_measured_variant_and_no_number_of_the_paper():
     frame = rows({"": auc_of(), ADDITIVE: auc_of(supervised_J=60.0)})
     entry = ARTEFACTS[ID]
     assert entry.targets == entry.statements == entry.unchecked == []
-    made = cells(entry, frame, "small")
+    made = entries(entry, frame, "small")
     assert {cell.verdict.word for cell in made} == {"no printed number"}
     raised = {
         cell.keys["variant"]: cell.ours.centre
@@ -147,7 +147,7 @@ def test_the_artefact_has_every_measured_variant_and_no_number_of_the_paper():
     assert "penalty_weight=0.0,1.0" not in raised, "its regularised runs are not made"
     limits = {cell.keys["variant"]: cell.ours for cell in made if cell.metric == "minimum_norm_auc"}
     assert (limits["base"].centre, limits["base"].n) == (81.0, 9)
-    assert cells(entry, frame.iloc[:0], "small") == []
+    assert entries(entry, frame.iloc[:0], "small") == []
     assert study_rows(frame.iloc[:0]).empty
 
 

@@ -24,7 +24,7 @@ TINY = (
     *("scale=smoke", "trainer.threads=1", "trainer.max_samples=256"),
     *("method.schedule.check_items=8", "method.evaluation.items=8", "method.evaluation.curve_items=8"),
 )
-"""A cell whose training takes less than loading torch does."""
+"""A trial whose training takes less than loading torch does."""
 
 
 class Cluster:

@@ -14,7 +14,7 @@ LONGER = (
     *("scale=smoke", "trainer.threads=1", "trainer.save_every_s=1"),
     *("trainer.max_samples=16384", "method.schedule.min_target=1.0"),
 )
-"""A cell that trains for ten seconds or more (no target is reached), long enough to be met in the middle."""
+"""A trial that trains for ten seconds or more (no target is reached), long enough to be met in the middle."""
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def longer(command_of, tmp_path):
 
 @pytest.fixture(scope="module")
 def undisturbed(numbers, tmp_path_factory):
-    """Numbers of the longer cell, made without SLURM and without a disturbance, by seed."""
+    """Numbers of the longer trial, made without SLURM and without a disturbance, by seed."""
     outputs = tmp_path_factory.mktemp("undisturbed")
     command = [sys.executable, "run.py", *LONGER, f"outputs={outputs}", "hydra/launcher=local"]
     done = subprocess.run(

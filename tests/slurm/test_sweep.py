@@ -1,4 +1,4 @@
-"""Sweeps on a real SLURM: each cell a job, failed ones named, long sweeps in several arrays."""
+"""Sweeps on a real SLURM: each trial a job, failed ones named, long sweeps in several arrays."""
 
 import re
 import time
@@ -7,7 +7,7 @@ from sparseid.training.rows import write_rows
 from sparseid.training.run_folder import RunFolder
 
 
-def test_six_cells_of_which_one_fails(cluster, command):
+def test_six_trials_of_which_one_fails(cluster, command):
     broken = command.folder("seed=3")
     broken.metrics.mkdir(parents=True)  # training cannot write its curves
 
@@ -31,7 +31,7 @@ def test_six_cells_of_which_one_fails(cluster, command):
     assert set(command.states().values()) == {"done"}
 
 
-def test_forty_cells_in_three_arrays_with_a_cap(cluster, command, until):
+def test_forty_trials_in_three_arrays_with_a_cap(cluster, command, until):
     sweep = "seed=range(0,40)"
     with cluster.paused():
         code, said = command.run(
@@ -43,7 +43,7 @@ def test_forty_cells_in_three_arrays_with_a_cap(cluster, command, until):
         arrays = sorted({job.partition("_")[0] for job in waiting}, key=int)
         assert [sum(job.startswith(f"{array}_") for job in waiting) for array in arrays] == [14, 13, 13]
         assert [cluster.told(array, "ArrayTaskThrottle") for array in arrays] == ["4", "4", "4"]
-        # all but one cell of each array are made meanwhile: their jobs find nothing to do
+        # all but one trial of each array are made meanwhile: their jobs find nothing to do
         trained = {command.folder(f"seed={seed}").path for seed in (0, 1, 2)}
         for status in command.outputs.glob("smoke/sparling/*/status.json"):
             run = RunFolder(status.parent)
@@ -61,7 +61,7 @@ def test_forty_cells_in_three_arrays_with_a_cap(cluster, command, until):
     said = process.communicate()[0]
     assert process.returncode == 0, said
     assert "37 of 40 runs done already" in said
-    assert "3 submitted already as job" in said
+    assert "3 already submitted as job" in said
     assert "submitted as" not in said
     until(lambda: not cluster.jobs())
     assert 1 <= most <= 4

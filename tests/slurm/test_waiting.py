@@ -24,7 +24,7 @@ def test_a_single_run_is_one_job_submitted_once_and_edits_do_not_reach_it(cluste
 
         code, said = command.run("hydra.launcher.wait=false")
         assert code == 0, said
-        assert f"1 submitted already as job {job}" in said
+        assert f"1 already submitted as job {job}" in said
         assert list(cluster.jobs()) == [job]
 
         preset.write_text(preset.read_text().replace("width: 32", "width: 48"))

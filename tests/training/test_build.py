@@ -39,13 +39,13 @@ def test_every_data_set_and_method_of_the_configuration_can_be_built():
 
 @pytest.mark.parametrize("data", OTHER_DATA)
 def test_a_run_gets_the_data_that_it_names(data):
-    cfg = plan([f"experiment={OTHER_DATA[data]}", "scale=smoke"]).cells[0].run
+    cfg = plan([f"experiment={OTHER_DATA[data]}", "scale=smoke"]).trials[0].run
     assert type(build_data(cfg)).__module__ == f"sparseid.data.{data}.datamodule"
 
 
 @pytest.mark.parametrize("method", PRESETS)
 def test_a_run_gets_the_method_and_the_data_that_it_names(method):
-    cfg = plan([f"experiment={PRESETS[method]}", "scale=smoke"]).cells[0].run
+    cfg = plan([f"experiment={PRESETS[method]}", "scale=smoke"]).trials[0].run
     data = build_data(cfg)
     module = build_module(cfg, data)
     assert isinstance(data, LightningDataModule)

@@ -60,7 +60,7 @@ def settings_hash(settings: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:HASH_LENGTH]
 
 
-def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
+def row_keys(cfg: RunConfig) -> dict[str, str | int | float]:
     """Return the row and column keys of a run's results in the paper's tables.
 
     The order is the first key of the data set, the keys of the method, the other keys of the data set.
@@ -72,8 +72,8 @@ def cell_keys(cfg: RunConfig) -> dict[str, str | int | float]:
 
 def run_name(cfg: RunConfig) -> str:
     """Return the readable and unique name of a run, for example ``digitcircle-sparling_mt-seed0-1a2b3c4d``."""
-    cell = [value if isinstance(value, str) else f"{key}{value}" for key, value in cell_keys(cfg).items()]
-    return "-".join([*cell, seeds_text(cfg), run_hash(cfg)])
+    trial = [value if isinstance(value, str) else f"{key}{value}" for key, value in row_keys(cfg).items()]
+    return "-".join([*trial, seeds_text(cfg), run_hash(cfg)])
 
 
 def member_seeds(cfg: RunConfig) -> list[int]:

@@ -11,20 +11,20 @@ from hydra.core.override_parser.types import Override
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
-from sparseid.config.cells import compose_all
 from sparseid.config.choices import SINGLE_GROUPS
 from sparseid.config.compose import load, to_run_config
 from sparseid.config.diagnose import parse, text_of
 from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory
-from sparseid.config.needs import needed_run, needed_settings
 from sparseid.config.origin import Origins
+from sparseid.config.parents import parent_run, parent_settings
 from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS
+from sparseid.config.trials import compose_all
 
 
 @dataclass(frozen=True)
-class Cell:
+class Trial:
     """One run of a plan.
 
     Attributes
@@ -48,7 +48,7 @@ class Plan:
 
     Attributes
     ----------
-    cells
+    trials
         Runs in order, all composed and validated. A parent run precedes the runs that start from its weights, and is
         added if the command does not contain it.
     swept
@@ -57,7 +57,7 @@ class Plan:
         Composition without swept values, from which Hydra's launchers read their settings.
     """
 
-    cells: tuple[Cell, ...]
+    trials: tuple[Trial, ...]
     swept: tuple[str, ...]
     tree: DictConfig
 
@@ -85,8 +85,8 @@ def plan(overrides: Sequence[str], configs: Path = CONFIGS) -> Plan:
     variants = _variants(tree, typed, origins) if sweeps else {}
     if not preset and not swept and not variants:
         texts = tuple(text_of(override) for override in typed if not override.is_hydra_override())
-        alone = Cell(texts, replace(to_run_config(tree, origins), variants=[]))
-        with_source = with_needed([alone])
+        alone = Trial(texts, replace(to_run_config(tree, origins), variants=[]))
+        with_source = with_parents([alone])
         return Plan(with_source, () if len(with_source) == 1 else ("method.training",), tree)
 
     axes: dict[str, list[str]] = {}
@@ -107,28 +107,28 @@ def plan(overrides: Sequence[str], configs: Path = CONFIGS) -> Plan:
         for combination in _combinations(axes | own, _pairs(tree, axes | own, origins)):
             wanted.setdefault(combination, []).extend([variant] if variants else [])
     runs = compose_all(list(wanted), origins_of)
-    cells = [
-        Cell(texts, replace(run, variants=[]), tuple(names))  # a run of a variant has no variants of its own
+    trials = [
+        Trial(texts, replace(run, variants=[]), tuple(names))  # a run of a variant has no variants of its own
         for (texts, names), run in zip(wanted.items(), runs, strict=True)
     ]
     keys = dict.fromkeys(override.key_or_group for override in [*preset, *swept])
-    return Plan(with_needed(cells), (*(["variants"] if variants else []), *keys), tree)
+    return Plan(with_parents(trials), (*(["variants"] if variants else []), *keys), tree)
 
 
-def with_needed(cells: Sequence[Cell]) -> tuple[Cell, ...]:
+def with_parents(trials: Sequence[Trial]) -> tuple[Trial, ...]:
     """Return the runs, each preceded by its parent run, which is added if it is missing."""
-    sources = [needed_run(cell.run) for cell in cells]
+    sources = [parent_run(trial.run) for trial in trials]
     if not any(sources):
-        return tuple(cells)
-    asked = {run_directory(cell.run): cell for cell in cells}
-    ordered: dict[Path, Cell] = {}
-    for cell, source in zip(cells, sources, strict=True):
+        return tuple(trials)
+    asked = {run_directory(trial.run): trial for trial in trials}
+    ordered: dict[Path, Trial] = {}
+    for trial, source in zip(trials, sources, strict=True):
         if source is not None:
-            changes = tuple(f"{key}={value}" for key, value in needed_settings(cell.run).items())
+            changes = tuple(f"{key}={value}" for key, value in parent_settings(trial.run).items())
             folder = run_directory(source)
-            added = Cell((*cell.overrides, *changes), source, cell.variants)
+            added = Trial((*trial.overrides, *changes), source, trial.variants)
             ordered.setdefault(folder, asked.get(folder, added))
-        ordered.setdefault(run_directory(cell.run), cell)
+        ordered.setdefault(run_directory(trial.run), trial)
     return tuple(ordered.values())
 
 

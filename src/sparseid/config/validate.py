@@ -20,7 +20,7 @@ def problems(run: RunConfig) -> list[SettingsError]:
     return [*found, *settings_errors(run.data, "data.", run), *settings_errors(run.method, "method.", run)]
 
 
-def absent(run: RunConfig) -> list[SettingsError]:
+def missing_files(run: RunConfig) -> list[SettingsError]:
     """Return errors for user-provided data that are missing or unusable.
 
     They are separate from `problems` because runs can be planned and reported without the data.

@@ -1,4 +1,4 @@
-"""Estimate how long a run takes: from finished runs with its settings, else from step times, else unknown."""
+"""Estimates of the duration of runs: from finished runs with the same settings, else from step times, else unknown."""
 
 from __future__ import annotations
 
@@ -18,38 +18,29 @@ from sparseid.training.rows import read_rows
 from sparseid.training.run_folder import RunFolder
 
 COSTS = Path(__file__).with_name("costs.json")
-"""Costs in git, written by ``scripts/costs.py``."""
+"""Recorded costs, written by ``scripts/costs.py``."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Measured duration of a finished run, or of single steps.
-
-    Parameters
-    ----------
-    experiment, scale, recipe
-        The settings; `recipe` as in `config.identity.recipe_hash`.
-    device, world_size
-        Name of the device (``cpu`` or a GPU's name) and the number of devices that train one run.
-    step_s
-        Seconds of one optimiser step, including its fraction of the validations.
-    test_s
-        Seconds of all tests.
-    steps
-        Steps of the finished run; None if only single steps were measured.
-    made_with
-        Provenance: threads, torch, commit, date, load, note.
-    """
+    """Measured duration of a finished run, or of single steps."""
 
     experiment: str
     scale: str
     recipe: str
+    """As in `config.identity.recipe_hash`."""
     device: str
+    """``cpu`` or the name of a GPU."""
     world_size: int = 1
+    """Number of devices of one run."""
     step_s: float = 0.0
+    """Seconds of one optimiser step, including its fraction of the validations."""
     test_s: float = 0.0
+    """Seconds of all tests."""
     steps: int | None = None
+    """Steps of the finished run; None if only single steps were measured."""
     made_with: dict[str, Any] | None = None
+    """Provenance: threads, torch, commit, date, load, note."""
 
     @property
     def machine(self) -> str:
@@ -59,21 +50,14 @@ class Cost:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Seconds that a run still takes.
-
-    Parameters
-    ----------
-    seconds
-        None if unknown.
-    at_most
-        True if `seconds` assumes all training samples allowed, although the method may stop earlier.
-    basis
-        The measurements used, in words.
-    """
+    """Remaining time of a run."""
 
     seconds: float | None
+    """None if unknown."""
     at_most: bool = False
+    """True if `seconds` assumes the maximal number of training samples, although the method may stop earlier."""
     basis: str = ""
+    """The measurements, in words."""
 
 
 NOTHING_LEFT = Estimate(0.0)
@@ -81,9 +65,9 @@ UNKNOWN = Estimate(None)
 
 
 class Estimator:
-    """Estimate runs from costs of the same recipe, else from those of other runs of the same preset.
+    """Estimates of runs from costs of the same recipe, else from those of other runs of the same preset.
 
-    Costs of the same kind of device come first, then finished runs before step times. Runs that belong to no preset are
+    Costs of the same type of device have priority, then finished runs over step times. Runs without a preset are
     unknown until one with their settings is done.
     """
 
@@ -91,7 +75,7 @@ class Estimator:
         self.costs = list(costs)
 
     def left(self, run: RunConfig, trained: int = 0) -> Estimate:
-        """Return the time that a run still takes after `trained` training samples."""
+        """Return the remaining time of a run after `trained` training samples."""
         recipe = recipe_hash(run)
         known, note = [cost for cost in self.costs if cost.recipe == recipe], ""
         if not known and recipe in (of_preset := _preset_recipes(run)):
@@ -115,7 +99,7 @@ class Estimator:
 
 
 def _uses_gpu(run: RunConfig) -> bool:
-    """Whether a run would be trained on a GPU if it began here."""
+    """Return whether a run that starts here would use a GPU."""
     return run.trainer.accelerator in ("gpu", "cuda") or (run.trainer.accelerator == "auto" and bool(gpus()))
 
 
@@ -131,10 +115,9 @@ def read_costs(path: Path = COSTS) -> list[Cost]:
 
 
 def write_costs(costs: Iterable[Cost], path: Path = COSTS) -> None:
-    """Add step times to a file, replacing those of the same recipe, scale and machine; finished runs stay."""
-    earlier = read_costs(path) if path.exists() else []
-    found = {(cost.experiment, cost.scale, cost.machine, cost.recipe, cost.steps or 0): cost for cost in earlier}
-    found |= {(cost.experiment, cost.scale, cost.machine, cost.recipe, cost.steps or 0): cost for cost in costs}
+    """Add step times to a file, replacing those of the same recipe, scale and machine but not finished runs."""
+    known = [*(read_costs(path) if path.exists() else []), *costs]
+    found = {(cost.experiment, cost.scale, cost.machine, cost.recipe, cost.steps or 0): cost for cost in known}
     entries = [
         {name: value for name, value in asdict(found[key]).items() if value is not None} for key in sorted(found)
     ]
@@ -153,5 +136,5 @@ def costs_of_runs(outputs: Path, scale: str) -> Iterator[Cost]:
             steps, device, world_size = int(timing["steps"]), str(timing["device"]), int(timing["world_size"])
             step_s, test_s = float(timing["train_s"]) / steps, float(timing["test_s"])
         except (RunError, OSError, ValueError, LookupError, TypeError, ZeroDivisionError):
-            continue  # an estimate can do without it
+            continue  # not needed for an estimate
         yield Cost("", scale, recipe, device, world_size, step_s, test_s, steps)

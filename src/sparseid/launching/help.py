@@ -38,7 +38,7 @@ any key of the configuration can be set: KEY=VALUE, for example method.optimizer
 
   --config-dir FOLDER look for YAML files in this folder, too
   --cfg job           print the configuration that would be run, and run nothing
-  --skip-measured     skip runs whose results are recorded in git
+  --skip-recorded     skip runs whose results are recorded in git
   --help              this page; --help data=zeisel or --help method=tbr: its settings, their ranges and defaults
 
 exit code: 0 done, 1 a run failed, 2 the configuration cannot be run, 130 interrupted (143 by SIGTERM); both go on

@@ -1,6 +1,6 @@
-"""The process around one frozen cell: ``python -m sparseid.launching.job FILE``.
+"""The process of one serialized job: ``python -m sparseid.launching.job FILE``.
 
-Launchers start it. It composes nothing: presets may have changed since the cell was planned.
+Launchers start it. It composes nothing: presets may have changed since the run was planned.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from pathlib import Path
 from sparseid.config.errors import ConfigError
 
 BUSY = 75
-"""Exit code where another process makes the run: try again later (EX_TEMPFAIL of sysexits.h)."""
+"""Exit code if another process has the run: try again later (EX_TEMPFAIL of sysexits.h)."""
 
-LEASH = "SPARSEID_LEASH"
-"""Set in the environment of a job that should end with the process that started it and holds its standard input."""
+WATCH_PARENT = "SPARSEID_WATCH_PARENT"
+"""Environment variable of jobs that end with their parent process, which holds their standard input open."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make the cell whose configuration stands in a file; return its exit code."""
+    """Make the run of a serialized configuration; return its exit code."""
     from sparseid.config.stored import parse_run_config
-    from sparseid.launching.cell import REFUSED, run_cell
+    from sparseid.launching.one_run import REFUSED, make_run
 
     arguments = sys.argv[1:] if arguments is None else arguments
     if len(arguments) != 1:
         print("usage: python -m sparseid.launching.job FILE", file=sys.stderr)
         return REFUSED
-    if os.environ.get(LEASH):
+    if os.environ.get(WATCH_PARENT):
         threading.Thread(target=_end_with_parent, daemon=True).start()
     path = Path(arguments[0])
     try:
@@ -41,12 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         print(f"error: {error}", flush=True)
         return REFUSED
-    outcome = run_cell(cfg, page=False)
+    outcome = make_run(cfg, page=False)
     return BUSY if outcome.busy else outcome.code
 
 
 def _end_with_parent() -> None:
-    """Wait until whoever holds the other end of our standard input has gone, then stop as if told to."""
+    """Wait until the parent closes our standard input by ending, then stop as after SIGTERM."""
     while os.read(0, 4096):
         pass
     os.kill(os.getpid(), signal.SIGTERM)

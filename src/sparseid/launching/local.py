@@ -1,4 +1,4 @@
-"""Cells on this machine: each in a process of its own, several at once, going on after a failed one."""
+"""Runs on this machine: each in its own process, several at once, continuing after a failed one."""
 
 from __future__ import annotations
 
@@ -16,61 +16,61 @@ from datetime import datetime
 from pathlib import Path
 
 from sparseid.config.identity import run_directory, run_name
-from sparseid.config.needs import needed_run
+from sparseid.config.parents import parent_run
 from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.config.stored import load_run_config
 from sparseid.files import write_text
-from sparseid.launching.cell import DONE, FAILED, Outcome, left_out, run_cell, say_left_out
-from sparseid.launching.job import BUSY, LEASH
+from sparseid.launching.job import BUSY, WATCH_PARENT
 from sparseid.launching.machine import slots
-from sparseid.launching.overview import Overview
+from sparseid.launching.one_run import DONE, FAILED, Outcome, make_run, report_skipped, skipped
+from sparseid.launching.progress import SweepProgress
 from sparseid.training.errors import RunError
 from sparseid.training.run_folder import RunFolder
 
 JOBS = "jobs"
-"""Folder below ``outputs`` with the frozen configuration and the output of every cell."""
+"""Folder below ``outputs`` with the serialized configuration and the output of every run."""
 
-ASK_AGAIN_S = 2.0
-"""Seconds before a cell that another process makes is asked for again."""
+RETRY_S = 2.0
+"""Seconds before a run that another process has is tried again."""
 
 TICK_S = 1.0
-"""Seconds between two looks at whether the overview is due."""
+"""Seconds between two updates of the progress."""
 
 
 def launch_local(runs: Sequence[RunConfig], single: bool, jobs: int, wait: bool) -> list[Outcome]:
-    """Make cells on this machine.
+    """Make runs on this machine.
 
     Parameters
     ----------
     runs
         Checked configurations.
     single
-        True if no sweep was asked for: the run is made in this process.
+        True without a sweep: the run is made in this process.
     jobs
-        Cells at once; 0 for what the machine offers (`machine.slots`).
+        Number of concurrent runs; 0 for all that fit (`machine.slots`).
     wait
-        False to go on in the background and return at once.
+        False to continue in the background and return at once.
 
     Returns
     -------
     list[Outcome]
-        How each cell ended, in the order of `runs`.
+        The outcome of each run, in the order of `runs`.
     """
     if single and wait:
-        return [run_cell(runs[0])]
-    places = slots(runs, jobs)  # refuses what cannot be, also where nothing is left to do
-    outcomes = {run_name(run): left_out(run) for run in runs}
+        return [make_run(runs[0])]
+    places = slots(runs, jobs)  # checks the settings even if all runs are skipped
+    outcomes = {run_name(run): skipped(run) for run in runs}
     todo = {run_name(run): run for run in runs if outcomes[run_name(run)] is None}
-    say_left_out(list(outcomes.values()))
+    report_skipped(list(outcomes.values()))
     if todo:
-        files = [freeze(run) for run in todo.values()]
-        made = Pool(files, places).run() if wait else in_background(files, jobs)
-        outcomes.update((outcome.name, outcome) for outcome in made)
+        files = [serialize(run) for run in todo.values()]
+        ended = Pool(files, places).run() if wait else in_background(files, jobs)
+        outcomes.update((outcome.name, outcome) for outcome in ended)
     return [outcome for run in runs if (outcome := outcomes[run_name(run)]) is not None]
 
 
-def freeze(run: RunConfig) -> Path:
-    """Write the configuration of a cell as it is now; nothing composes it again. Return the file."""
+def serialize(run: RunConfig) -> Path:
+    """Write the configuration of a run to a file, so that it is not composed again; return the file."""
     file = Path(run.outputs) / JOBS / f"{run_name(run)}.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
     write_text(file, run_config_text(run))
@@ -78,7 +78,7 @@ def freeze(run: RunConfig) -> Path:
 
 
 def in_background(files: Sequence[Path], jobs: int) -> list[Outcome]:
-    """Make frozen cells in a process that outlives this one, and say where it writes."""
+    """Make serialized jobs in a process that outlives this one, and print the file of its output."""
     output = files[0].parent / f"local-{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}.txt"
     command = [sys.executable, "-m", "sparseid.launching.local", str(jobs), *map(str, files)]
     with output.open("w") as log:
@@ -86,8 +86,8 @@ def in_background(files: Sequence[Path], jobs: int) -> list[Outcome]:
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
         )
     print(
-        f"{len(files)} runs go on in the background, process {process.pid}; its output: {output}\n"
-        f"kill {process.pid} stops them; they save first",
+        f"{len(files)} runs continue in the background, process {process.pid}; its output: {output}\n"
+        f"kill {process.pid} stops them after a checkpoint",
         flush=True,
     )
     runs = [load_run_config(file) for file in files]
@@ -95,13 +95,13 @@ def in_background(files: Sequence[Path], jobs: int) -> list[Outcome]:
 
 
 def job_command(file: Path) -> list[str]:
-    """Return the command that makes a frozen cell."""
+    """Return the command of a serialized job."""
     return [sys.executable, "-m", "sparseid.launching.job", str(file)]
 
 
 @dataclass(frozen=True)
 class _Job:
-    """A frozen cell, its file, and the name of the run that has to be done before it begins (empty: none)."""
+    """A serialized job, its file, and the name of its parent run, which must be done first (empty: none)."""
 
     name: str
     folder: Path
@@ -114,19 +114,19 @@ class _Job:
 
 
 class Pool:
-    """Processes that make frozen cells, one per place at a time.
+    """Processes of serialized jobs, one per slot at a time.
 
-    A thread per place starts a process and waits for it; the main thread keeps the overview and hands in again what
-    another process was making. A cell that starts from the weights of another one begins after that is done.
+    A thread per slot starts a process and waits for it; the main thread prints the progress and retries runs that
+    another process had. A run that starts from the weights of another one begins after that is done.
 
     Parameters
     ----------
     files
-        What `freeze` wrote.
+        Serialized configurations.
     places
-        The environment of each place.
+        Environment variables of each slot.
     command
-        The command that makes the cell of a file.
+        Returns the command of a file.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class Pool:
         self.command = command
         runs = [(file, load_run_config(file)) for file in files]
         names = {run_name(run) for _, run in runs}
-        needs = [run_name(source) if (source := needed_run(run)) else "" for _, run in runs]
+        needs = [run_name(source) if (source := parent_run(run)) else "" for _, run in runs]
         self.jobs = [
             _Job(run_name(run), run_directory(run), file, need if need in names else "")
             for (file, run), need in zip(runs, needs, strict=True)
@@ -151,59 +151,59 @@ class Pool:
         self.stopping = False
 
     def run(self) -> list[Outcome]:
-        """Make all cells; return how each ended.
+        """Make all runs; return their outcomes.
 
         Raises
         ------
         KeyboardInterrupt, SystemExit
-            On Ctrl-C and SIGTERM, after the runs have saved and ended.
+            On Ctrl-C and SIGTERM, after the runs have saved a checkpoint and ended.
         """
         outcomes: dict[str, Outcome] = {}
-        overview = Overview([job.name for job in self.jobs], self.size)
-        with _terminable(), ThreadPoolExecutor(self.size) as threads, overview:
+        progress = SweepProgress([job.name for job in self.jobs], self.size)
+        with _terminable(), ThreadPoolExecutor(self.size) as threads, progress:
             try:
                 ready = [job for job in self.jobs if not job.needs]
-                left: set[Future[Outcome]] = {threads.submit(self._make, job, overview) for job in ready}
+                left: set[Future[Outcome]] = {threads.submit(self._make, job, progress) for job in ready}
                 while left:
                     ended, left = wait(left, TICK_S, FIRST_COMPLETED)
                     for outcome in (future.result() for future in ended):
                         if outcome.busy:
-                            overview.waits(outcome.name, outcome.message)
+                            progress.waits(outcome.name, outcome.message)
                             again = next(job for job in self.jobs if job.name == outcome.name)
-                            left.add(threads.submit(self._make, again, overview, ASK_AGAIN_S))
+                            left.add(threads.submit(self._make, again, progress, RETRY_S))
                         else:
                             outcomes[outcome.name] = outcome
-                            overview.ended(outcome)
+                            progress.ended(outcome)
                             for job in (job for job in self.jobs if job.needs == outcome.name):
-                                left.add(threads.submit(self._begin, job, outcome, overview))
-                    overview.tick()
+                                left.add(threads.submit(self._begin, job, outcome, progress))
+                    progress.tick()
             except BaseException:
                 self._stop(threads)
                 raise
         return [outcomes[job.name] for job in self.jobs]
 
-    def _begin(self, job: _Job, source: Outcome, overview: Overview) -> Outcome:
-        """Make a cell whose source has ended, unless that has failed."""
+    def _begin(self, job: _Job, source: Outcome, progress: SweepProgress) -> Outcome:
+        """Make a run whose parent run has ended, unless that has failed."""
         if source.code == DONE:
-            return self._make(job, overview)
+            return self._make(job, progress)
         return Outcome(job.name, job.folder, FAILED, f"it starts from {source.name}, which is not done")
 
-    def _make(self, job: _Job, overview: Overview, delay: float = 0.0) -> Outcome:
-        """Make one cell in its process; what a thread of the pool does."""
+    def _make(self, job: _Job, progress: SweepProgress, delay: float = 0.0) -> Outcome:
+        """Make one run in its process; called in a thread of the pool."""
         place = self.places.get()
         try:
             time.sleep(delay)
             if self.stopping:
-                return Outcome(job.name, job.folder, FAILED, "not begun")
-            overview.began(job.name)
+                return Outcome(job.name, job.folder, FAILED, "not started")
+            progress.began(job.name)
             with job.output.open("w") as output:
                 process = subprocess.Popen(
                     self.command(job.file),
-                    env={**os.environ, **place, LEASH: "1"},
-                    stdin=subprocess.PIPE,  # closed when we end, however we end: the job then stops by itself
+                    env={**os.environ, **place, WATCH_PARENT: "1"},
+                    stdin=subprocess.PIPE,  # closed when we end, even if killed: the job then stops by itself
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                    start_new_session=True,  # Ctrl-C reaches us only; we tell the jobs
+                    start_new_session=True,  # Ctrl-C reaches only us; we stop the jobs
                 )
                 self.processes[job.name] = process
                 code = process.wait()
@@ -213,12 +213,12 @@ class Pool:
             self.places.put(place)
 
     def _stop(self, threads: ThreadPoolExecutor) -> None:
-        """Tell the running cells to save and end, and wait until they have; at a second Ctrl-C kill them."""
+        """Stop the running jobs, which save a checkpoint, and wait for them; kill them at a second Ctrl-C."""
         self.stopping = True
         threads.shutdown(wait=False, cancel_futures=True)
         running = list(self.processes.values())
         try:
-            print(f"\nstopping: {len(running)} runs save and end; once more kills them", file=sys.stderr, flush=True)
+            print(f"\nstopping: {len(running)} runs save and end; Ctrl-C again kills them", file=sys.stderr, flush=True)
             for process in running:
                 process.terminate()
             for process in running:
@@ -231,12 +231,12 @@ class Pool:
 
 
 def _outcome(job: _Job, code: int, stopping: bool) -> Outcome:
-    """Say how a cell's process ended; while we were `stopping` it was we who killed it."""
+    """Return the outcome of a job's process; while `stopping`, it was killed by us."""
     if code == DONE:
         return Outcome(job.name, job.folder)
     if code == BUSY:
         return Outcome(job.name, job.folder, FAILED, _last_error(job), busy=True)
-    if code < 0:  # it could not say so itself
+    if code < 0:  # it could not write its status
         message = f"ended by {signal.Signals(-code).name}"
         if -code == signal.SIGKILL:
             message += ", asked to stop twice" if stopping else " (out of memory?)"
@@ -250,15 +250,15 @@ def _outcome(job: _Job, code: int, stopping: bool) -> Outcome:
 
 
 def _last_error(job: _Job) -> str:
-    """Return what `run_cell` said went wrong; the last line of the output where it did not get so far."""
+    """Return the error that `make_run` printed, or the last line of the output."""
     lines = job.output.read_text(errors="replace").splitlines()
-    said = [line.removeprefix("error: ").removeprefix(f"{job.name}: ") for line in lines if line.startswith("error: ")]
-    return (said or lines or ["no output"])[-1]
+    errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
+    return (errors or lines or ["no output"])[-1].removeprefix(f"{job.name}: ")
 
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Turn SIGTERM into an exception here, so that it ends a sweep as orderly as Ctrl-C does."""
+    """Turn SIGTERM into an exception, so that it ends a sweep in the same way as Ctrl-C."""
 
     def stop(signum: int, frame: object) -> None:
         raise SystemExit(128 + signum)
@@ -271,7 +271,7 @@ def _terminable() -> Iterator[None]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Make frozen cells: ``python -m sparseid.launching.local JOBS FILE...`` (what `in_background` starts)."""
+    """Make serialized jobs: ``python -m sparseid.launching.local JOBS FILE...``, the command of `in_background`."""
     files = [Path(argument) for argument in arguments[1:]]
     runs = [load_run_config(file) for file in files]
     outcomes = Pool(files, slots(runs, int(arguments[0]))).run()

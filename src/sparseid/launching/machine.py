@@ -1,4 +1,4 @@
-"""What this machine offers to several runs at once: cores, memory, GPUs. Nothing here imports torch."""
+"""Resources of this machine for concurrent runs: cores, memory, GPUs. Nothing here imports torch."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from sparseid.config.schema import RunConfig
 from sparseid.errors import InputError
 
 MEMORY_PER_RUN = 4 * 2**30
-"""Bytes counted per run when as many as possible run side by side on the CPU."""
+"""Assumed bytes per run on the CPU."""
 
 
 def cores() -> int:
-    """Return the CPU cores that this process may use."""
+    """Return the number of CPU cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def gpus() -> list[str]:
-    """Return the GPUs that this process may use, as ``CUDA_VISIBLE_DEVICES`` names them."""
+    """Return the GPUs that this process may use, named as in ``CUDA_VISIBLE_DEVICES``."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None:
         return [name.strip() for name in visible.split(",") if name.strip() not in ("", "-1")]
@@ -34,15 +34,15 @@ def gpus() -> list[str]:
 
 
 def slots(runs: Sequence[RunConfig], jobs: int) -> list[dict[str, str]]:
-    """Return the environment of each place in which a run can be made, one after the other.
+    """Return the environment variables of each slot for runs, one run at a time.
 
     Parameters
     ----------
     runs
-        The runs to make.
+        The runs.
     jobs
-        Runs at once; 0 for what the machine offers: one per GPU (per ``trainer.devices`` GPUs), without GPUs one per
-        core, as far as the memory goes.
+        Number of concurrent runs; 0 for all the machine has: one per GPU (per ``trainer.devices`` GPUs), without GPUs
+        one per core, limited by memory.
 
     Raises
     ------
@@ -50,19 +50,18 @@ def slots(runs: Sequence[RunConfig], jobs: int) -> list[dict[str, str]]:
         If a run needs more GPUs than there are, or `jobs` is negative.
     """
     if jobs < 0:
-        raise InputError(f"hydra.launcher.jobs is {jobs}; it counts runs at once (0: what the machine offers)")
+        raise InputError(f"hydra.launcher.jobs is {jobs}; it is the number of concurrent runs (0: all that fit)")
     if any(run.trainer.accelerator != "cpu" for run in runs) and (names := gpus()):
         each = max(run.trainer.devices for run in runs)
         if each > len(names):
             raise InputError(f"trainer.devices={each}, but this machine has {len(names)} GPUs: {', '.join(names)}")
         groups = [names[first : first + each] for first in range(0, len(names) - each + 1, each)]
-        places = [
-            {"CUDA_VISIBLE_DEVICES": ",".join(groups[place % len(groups)])} for place in range(jobs or len(groups))
-        ]
+        count = jobs or len(groups)
+        found = [{"CUDA_VISIBLE_DEVICES": ",".join(groups[slot % len(groups)])} for slot in range(count)]
     else:
-        places = [{} for _ in range(jobs or _on_cpu(runs))]
-    threads = str(max(1, cores() // len(places)))  # more threads than cores make every run slower
-    return [{"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", threads), **place} for place in places]
+        found = [{} for _ in range(jobs or _on_cpu(runs))]
+    threads = str(max(1, cores() // len(found)))  # more threads than cores slow down every run
+    return [{"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", threads), **slot} for slot in found]
 
 
 def _on_cpu(runs: Sequence[RunConfig]) -> int:

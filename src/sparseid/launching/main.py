@@ -1,6 +1,6 @@
-"""The command line: compose and check every run asked for, run them, report.
+"""The command line: compose and check all runs, make them, report them.
 
-Nothing here imports torch; the run itself does (`sparseid.launching.cell`).
+Nothing here imports torch; the run itself does (`sparseid.launching.one_run`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
-    """Do what the command line asks for.
+    """Execute the command line.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
             folders = config_folders(configs, overrides)
             print(component_pages(overrides, folders) or help_page(folders), end="")
             return 0
-        return _run(overrides, arguments.cfg, arguments.skip_measured, configs)
+        return _run(overrides, arguments.cfg, arguments.skip_recorded, configs)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -54,22 +54,22 @@ def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
         return 130
 
 
-def _run(overrides: list[str], show: bool, skip_measured: bool, configs: Path) -> int:
-    from sparseid.config.sweep import plan  # Hydra, which the help page does without
+def _run(overrides: list[str], show: bool, skip_recorded: bool, configs: Path) -> int:
+    from sparseid.config.sweep import plan  # imports Hydra, which the help page does not need
 
     planned = plan(overrides, configs)
     if not show:
-        from sparseid.launching.cell import check_outputs
-        from sparseid.papers.presets import note_command
+        from sparseid.launching.one_run import check_outputs
+        from sparseid.papers.presets import save_planned_runs
 
-        for outputs in dict.fromkeys(cell.run.outputs for cell in planned.cells):
+        for outputs in dict.fromkeys(trial.run.outputs for trial in planned.trials):
             check_outputs(outputs)
-        note_command(planned, overrides, configs)
-    if skip_measured:
+        save_planned_runs(planned, overrides, configs)
+    if skip_recorded:
         from sparseid.launching.recorded import without_recorded
 
         planned = without_recorded(planned)
-        if not planned.cells:
+        if not planned.trials:
             print("all results are recorded")
             return 0
     if show:
@@ -86,12 +86,12 @@ def _show(planned: Plan) -> None:
 
     from sparseid.config.identity import run_directory
 
+    lines = [f"# {run_directory(trial.run)}" for trial in planned.trials]
     if planned.swept:
-        runs = f"{len(planned.cells)} runs over {', '.join(planned.swept)}"
-        print(f"# {runs}; the first one's configuration follows:")
-    for cell in planned.cells:
-        print(f"# {run_directory(cell.run)}")
-    print(OmegaConf.to_yaml(OmegaConf.structured(planned.cells[0].run)), end="")
+        runs = f"{len(planned.trials)} runs over {', '.join(planned.swept)}"
+        lines.insert(0, f"# {runs}; the first one's configuration follows:")
+    lines.append(OmegaConf.to_yaml(OmegaConf.structured(planned.trials[0].run)))
+    print("\n".join(lines), end="")  # at once, for a reader that closes the pipe early, such as head
 
 
 class _Parser(argparse.ArgumentParser):
@@ -106,5 +106,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--cfg", "-c", choices=["job"])
     parser.add_argument("--config-dir", "-cd")
     parser.add_argument("--multirun", "-m", action="store_true")
-    parser.add_argument("--skip-measured", action="store_true")
+    parser.add_argument("--skip-recorded", action="store_true")
     return parser

@@ -1,4 +1,4 @@
-"""Plan the runs of every artefact of the papers: the state of each, and the time that the rest takes."""
+"""Plan the runs of every artefact: the state of each, and the remaining time."""
 
 from __future__ import annotations
 
@@ -20,97 +20,79 @@ from sparseid.config.search_path import CONFIGS, config_folders
 from sparseid.errors import InputError
 from sparseid.launching import recorded
 from sparseid.launching.estimate import NOTHING_LEFT, Estimate, Estimator, costs_of_runs, read_costs
-from sparseid.papers.presets import note_command
+from sparseid.papers.presets import save_planned_runs
 from sparseid.papers.registry import ARTEFACTS, PAPERS
 from sparseid.papers.targets import load_targets
 from sparseid.spelling import nearest
 from sparseid.training import environment
 from sparseid.training.run_folder import STATES, RunFolder
 
-MEASURED = "measured"
+RECORDED = "recorded"
 """State of a run that is not done here, but whose results are recorded in git."""
 
-FINISHED = ("done", MEASURED)
+FINISHED = ("done", RECORDED)
 NO_PRESET = "no preset yet"
-COMPUTED = "no preset: computed when the report is made, without any run"
+COMPUTED = "no preset: computed for the report, without any run"
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run.
-
-    Attributes
-    ----------
-    name, folder
-        Its name and its folder.
-    state
-        One of `STATES` or `MEASURED`; ``preempted`` if its process was killed.
-    message
-        The message in its ``status.json``.
-    commit, dirty, written
-        The commit of its rows, whether with local changes, and when; empty without rows.
-    left
-        The time it still takes.
-    older_code
-        Whether the newest rows of the same artefact are of another commit.
-    """
+    """One run."""
 
     name: str
     folder: Path
     state: str
+    """One of `STATES` or `RECORDED`; ``preempted`` if its process was killed."""
     message: str
+    """The message in its ``status.json``."""
     commit: str
+    """The commit of its rows; empty without rows, like `written`."""
     dirty: bool
+    """True if there were uncommitted changes."""
     written: str
     left: Estimate
+    """The remaining time."""
     older_code: bool = False
+    """True if the newest rows of the same artefact are of another commit."""
 
     @property
     def finished(self) -> bool:
-        """Whether there are rows."""
+        """True if it has rows."""
         return self.state in FINISHED
 
 
 @dataclass(frozen=True)
 class PlannedArtefact:
-    """A table or figure, the runs of its own preset, and those of other presets that it `reads`.
-
-    `problem` says why it has no runs of its own.
-    """
+    """A table or figure with its runs."""
 
     id: str
     paper: str
     title: str
     runs: tuple[PlannedRun, ...] = ()
+    """Runs of its own preset."""
     problem: str = ""
+    """Reason why it has none."""
     reads: tuple[tuple[str, tuple[PlannedRun, ...]], ...] = ()
+    """Other presets that it reads, with their runs."""
 
     @property
     def refused(self) -> bool:
-        """Whether it has a preset at this scale that cannot be composed."""
+        """True if it has a preset at this scale that cannot be composed."""
         return bool(self.problem) and not self.problem.startswith("no preset")
 
 
 @dataclass(frozen=True)
 class Total:
-    """The sum over some runs.
-
-    Attributes
-    ----------
-    states
-        Number of runs in each state.
-    seconds
-        Time left on one device, one run after the other, without the runs that are `unknown`.
-    at_most
-        Whether some of the seconds are a bound.
-    unknown
-        Number of unfinished runs without an estimate.
-    """
+    """The sum over some runs."""
 
     states: Mapping[str, int]
+    """State -> number of runs."""
     seconds: float
+    """Remaining time on one device, one run after the other, without the runs that are `unknown`."""
     at_most: bool
+    """True if some of the seconds are a bound."""
     unknown: int
+    """Number of unfinished runs without an estimate."""
 
     @property
     def runs(self) -> int:
@@ -140,7 +122,7 @@ class Workload:
 
 
 def total(runs: Iterable[PlannedRun]) -> Total:
-    """Sum up distinct runs."""
+    """Return the sum over distinct runs."""
     runs = list(runs)
     seconds = [run.left.seconds for run in runs if run.left.seconds is not None]
     at_most = any(run.left.at_most for run in runs)
@@ -152,10 +134,10 @@ def plan_artefacts(
     outputs: Path,
     overrides: Sequence[str] = (),
     configs: Path = CONFIGS,
-    count_measured: bool = True,
+    count_recorded: bool = True,
     only: Sequence[str] = (),
 ) -> Workload:
-    """Plan the artefacts of all papers at a scale. One without a usable preset says so and stops nothing.
+    """Plan the artefacts of all papers at a scale; those without a usable preset have a `problem`.
 
     Parameters
     ----------
@@ -167,7 +149,7 @@ def plan_artefacts(
         Further settings of all runs, for example of the launcher.
     configs
         The folder of YAML files.
-    count_measured
+    count_recorded
         Whether runs with recorded results count as finished.
     only
         Papers and artefacts; empty for all.
@@ -175,10 +157,10 @@ def plan_artefacts(
     Raises
     ------
     InputError
-        If `only` has an unknown name.
+        If a name in `only` is unknown.
     """
     folders = config_folders(configs, overrides)
-    presets, look = choices("experiment", folders), _planner(scale, outputs, count_measured)
+    presets, plan_run = choices("experiment", folders), _planner(scale, outputs, count_recorded)
 
     @cache
     def of_preset(name: str) -> tuple[tuple[PlannedRun, ...], str]:
@@ -188,12 +170,12 @@ def plan_artefacts(
         if scale not in scales(name, folders):
             return (), f"no preset at scale={scale}"
         try:
-            asked = [f"experiment={name}", f"scale={scale}", f"outputs={outputs}", *overrides]
-            planned = sweep.plan(asked, configs)
-            note_command(planned, asked, configs)
+            command = [f"experiment={name}", f"scale={scale}", f"outputs={outputs}", *overrides]
+            planned = sweep.plan(command, configs)
+            save_planned_runs(planned, command, configs)
         except ConfigError as error:
             return (), str(error)
-        return tuple(look(cell.run) for cell in planned.cells), ""
+        return tuple(plan_run(trial.run) for trial in planned.trials), ""
 
     planned = []
     for name, (paper, title) in _chosen(only).items():
@@ -205,19 +187,19 @@ def plan_artefacts(
 
 
 def plan_command(overrides: Sequence[str], configs: Path = CONFIGS) -> Workload:
-    """Plan the runs of ``python run.py`` with these overrides; ConfigError if it would refuse them."""
+    """Plan the runs of ``python run.py`` with these overrides; ConfigError if they are invalid."""
     planned = sweep.plan(overrides, configs)
-    note_command(planned, overrides, configs)
-    runs = [cell.run for cell in planned.cells]
+    save_planned_runs(planned, overrides, configs)
+    runs = [trial.run for trial in planned.trials]
     first = runs[0]
-    look = _planner(first.scale, Path(first.outputs))
+    plan_run = _planner(first.scale, Path(first.outputs))
     title = ARTEFACTS[first.experiment].title if first.experiment in ARTEFACTS else ""
-    artefact = PlannedArtefact(first.experiment, first.paper, title, _flag_older_code(map(look, runs)))
+    artefact = PlannedArtefact(first.experiment, first.paper, title, _flag_older_code(map(plan_run, runs)))
     return Workload(first.scale, (artefact,))
 
 
 def all_artefacts() -> dict[str, tuple[str, str]]:
-    """Return every artefact of the papers, built or only named by targets: id -> (paper, title)."""
+    """Return all artefacts of the papers, built or only in their targets: id -> (paper, title)."""
     found = {}
     for paper in PAPERS:
         ours = {entry.id: entry.title for entry in ARTEFACTS.values() if entry.paper == paper}
@@ -226,7 +208,7 @@ def all_artefacts() -> dict[str, tuple[str, str]]:
 
 
 def _chosen(only: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return the artefacts that `only` names, themselves or by their paper."""
+    """Return the artefacts in `only`, which has names of artefacts or papers."""
     known = all_artefacts()
     names = [*PAPERS, *known]
     for name in only:
@@ -237,36 +219,36 @@ def _chosen(only: Sequence[str]) -> dict[str, tuple[str, str]]:
     return {name: entry for name, entry in known.items() if not only or {name, entry[0]} & set(only)}
 
 
-def _planner(scale: str, outputs: Path, count_measured: bool = True) -> Callable[[RunConfig], PlannedRun]:
-    """Return a function that plans a run; each run is looked up once."""
-    results = recorded.results() if count_measured else {}
+def _planner(scale: str, outputs: Path, count_recorded: bool = True) -> Callable[[RunConfig], PlannedRun]:
+    """Return a function that plans a run, cached by the run's folder."""
+    results = recorded.results() if count_recorded else {}
     estimator = Estimator([*costs_of_runs(outputs, scale), *read_costs()])
     seen: dict[Path, PlannedRun] = {}
 
-    def look(run: RunConfig) -> PlannedRun:
+    def plan_run(run: RunConfig) -> PlannedRun:
         path = run_directory(run)
         if path not in seen:
             rows = [] if run.force else [results.get(result) for result in recorded.wanted(run)]
-            seen[path] = _look(run, path, rows[0] if rows and all(rows) else None, estimator)
+            seen[path] = _planned_run(run, path, rows[0] if rows and all(rows) else None, estimator)
         return seen[path]
 
-    return look
+    return plan_run
 
 
-def _look(run: RunConfig, path: Path, row: Any, estimator: Estimator) -> PlannedRun:
+def _planned_run(run: RunConfig, path: Path, row: Any, estimator: Estimator) -> PlannedRun:
     """Plan a run; `row` is one of its recorded results, or None."""
-    folder = RunFolder(path).remake if run.force else RunFolder(path)  # force=true: the old rows do not count
+    folder = RunFolder(path).remake if run.force else RunFolder(path)  # force=true: ignore the old rows
     status = folder.read_status() or {}
     state, message, commit, dirty, written = _state(status), str(status.get("message", "")), "", False, ""
     if state == "done" and (damage := folder.damage()):
         state, message = "failed", damage
     if state == "done":
-        made_with = environment.read(folder.path / "environment.json") or {}
-        commit, dirty = str(made_with.get("commit", "")), bool(made_with.get("dirty"))
+        provenance = environment.read(folder.path / "environment.json") or {}
+        commit, dirty = str(provenance.get("commit", "")), bool(provenance.get("dirty"))
         written = str(status.get("updated", ""))
     elif row is not None and state != "running":
-        state, commit, written = MEASURED, row.commit, row.written
-    over = state in (*FINISHED, "diverged")  # a run that has diverged would again
+        state, commit, written = RECORDED, row.commit, row.written
+    over = state in (*FINISHED, "diverged")  # a diverged run would diverge again
     left = NOTHING_LEFT if over else estimator.left(run, samples_trained(folder))
     return PlannedRun(path.name, folder.path, state, message, commit, dirty, written, left)
 
@@ -282,7 +264,7 @@ def _state(status: Mapping[str, Any]) -> str:
 def _alive(pid: Any) -> bool:
     try:
         os.kill(int(pid), 0)
-    except PermissionError:  # of another user
+    except PermissionError:  # the process of another user
         return True
     except (OSError, TypeError, ValueError):
         return False
@@ -290,7 +272,7 @@ def _alive(pid: Any) -> bool:
 
 
 def samples_trained(folder: RunFolder) -> int:
-    """Return about how many training samples an unfinished run need not repeat: those of its newest curve point."""
+    """Return about how many training samples an unfinished run has behind it: those of its newest curve point."""
     if not (folder.checkpoints / "last.ckpt").exists():
         return 0
     try:
@@ -301,7 +283,7 @@ def samples_trained(folder: RunFolder) -> int:
 
 
 def _flag_older_code(runs: Iterable[PlannedRun]) -> tuple[PlannedRun, ...]:
-    """Mark an artefact's finished runs whose rows are of another commit than its newest ones."""
+    """Flag an artefact's finished runs whose rows are of another commit than its newest ones."""
     runs = tuple(runs)
     newest = max((run for run in runs if run.finished), key=lambda run: run.written, default=None)
     return tuple(

@@ -1,4 +1,4 @@
-"""Show a workload as a table or as JSON."""
+"""Print a workload as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sparseid.launching.plan import MEASURED, PlannedArtefact, PlannedRun, Total, Workload, total
+from sparseid.launching.plan import RECORDED, PlannedArtefact, PlannedRun, Total, Workload, total
 
 FOLD_ABOVE = 12
-"""Runs up to which an artefact lists each of them unasked."""
+"""Number of runs above which an artefact shows only counts by default."""
 
-_ORDER = ("done", MEASURED, "running", "preempted", "failed", "diverged", "planned")
-_STYLES = {"done": "green", MEASURED: "green", "running": "cyan", "failed": "red", "diverged": "red"}
+_ORDER = ("done", RECORDED, "running", "preempted", "failed", "diverged", "planned")
+_STYLES = {"done": "green", RECORDED: "green", "running": "cyan", "failed": "red", "diverged": "red"}
 _WIDTH = 200
-"""Columns outside of a terminal: enough for every line."""
+"""Columns if the output is not a terminal: enough for every line."""
 _NARROWEST = 110
-"""Columns below which names would break; a narrower terminal wraps the lines itself."""
+"""Columns below which names would break; narrower terminals wrap lines themselves."""
 
 
 def print_workload(workload: Workload, every_run: bool = False) -> None:
     """Print artefacts, their runs and totals: a table in a terminal, plain columns elsewhere.
 
-    With `every_run` long sweeps list each run, too, instead of counting their states.
+    With `every_run` long sweeps list each run instead of the counts of their states.
     """
     console = Console(highlight=False, markup=False)
     width = max(console.width, _NARROWEST) if console.is_terminal else _WIDTH
@@ -46,10 +46,10 @@ def print_workload(workload: Workload, every_run: bool = False) -> None:
         table.add_section()
     if len(workload.artefacts) > 1:
         _add_total(table, "all papers" if len(papers) > 1 else "all", workload.runs())
-    with console.capture() as written:
+    with console.capture() as captured:
         console.print(table)
-    print(f"scale={workload.scale}; hours of one run after the other; runs that artefacts share count once in totals\n")
-    print("\n".join(line.rstrip() for line in written.get().splitlines()), flush=True)
+    print(f"scale={workload.scale}; hours of one run after the other; shared runs count once in totals\n")
+    print("\n".join(line.rstrip() for line in captured.get().splitlines()), flush=True)
 
     without: dict[tuple[str, str], list[str]] = {}
     for artefact in (entry for entry in workload.artefacts if entry.problem):
@@ -79,14 +79,14 @@ def _add_total(table: Table, name: str, runs: Mapping[str, PlannedRun]) -> None:
 
 
 def states_text(summed: Total) -> str:
-    """Return how many runs are finished and in which states: ``2 of 5 done: 1 done, 1 measured, 3 planned``."""
+    """Return the number of runs in each state: ``2 of 5 done: 1 done, 1 recorded, 3 planned``."""
     states = [f"{summed.states[state]} {state}" for state in _ORDER if summed.states.get(state)]
     plain = list(summed.states) == ["done"]
     return f"{summed.finished} of {summed.runs} done" + ("" if plain else f": {', '.join(states)}")
 
 
 def left_text(summed: Total) -> str:
-    """Return what the rest takes: ``at most 2.5 h + 3 unknown``."""
+    """Return the remaining time: ``at most 2.5 h + 3 unknown``."""
     unknown = summed.unknown
     if not summed.seconds and unknown:
         return "unknown" if unknown == 1 else f"{unknown} unknown"
@@ -109,9 +109,9 @@ def hours_text(seconds: float) -> str:
 
 
 def commit_text(run: PlannedRun) -> str:
-    """Return the commit of a run's rows, marked if it had local changes or is older than others; empty without rows."""
-    marks = (", local changes" if run.dirty else "") + (", older code" if run.older_code else "")
-    return run.commit[:8] + marks if run.commit else ""
+    """Return the commit of a run's rows, flagged if dirty or older than others; empty without rows."""
+    flags = (", local changes" if run.dirty else "") + (", older code" if run.older_code else "")
+    return run.commit[:8] + flags if run.commit else ""
 
 
 def as_json(workload: Workload) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Runs that need not be made because their results are recorded."""
+"""Runs to skip because their results are recorded."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import NamedTuple
 
 from sparseid.config.identity import member_seeds, recipe_hash
 from sparseid.config.schema import RunConfig
-from sparseid.config.sweep import Plan, with_needed
+from sparseid.config.sweep import Plan, with_parents
 from sparseid.papers.recorded import read_recorded
 from sparseid.papers.registry import ARTEFACTS
 
 Wanted = tuple[str, str, int, bool]
-"""(scale, recipe, seed) of a result, and whether its run time is wanted: a member of a stack has none."""
+"""(scale, recipe, seed) of a result, and whether it is a run time, which members of stacks do not have."""
 
 
 class Origin(NamedTuple):
-    """Origin of a recorded result: the time of writing, ISO 8601, and the commit."""
+    """Time of writing (ISO 8601) and commit of a recorded result."""
 
     written: str
     commit: str
 
 
 def results() -> dict[Wanted, Origin]:
-    """Return where the newest recorded row of each run and its newest run time come from.
+    """Return the origins of the newest recorded row of each run and of its newest run time.
 
     Damaged files are skipped; the report names them.
     """
@@ -35,7 +35,7 @@ def results() -> dict[Wanted, Origin]:
 
 
 def wanted(run: RunConfig) -> list[Wanted]:
-    """Return what must be recorded of a run so that it need not be made."""
+    """Return the results that must be recorded to skip a run."""
     artefact, recipe = ARTEFACTS.get(run.experiment), recipe_hash(run)
     timed = artefact is not None and "seconds" in artefact.metrics
     return [(run.scale, recipe, seed, timed) for seed in member_seeds(run)]
@@ -44,8 +44,8 @@ def wanted(run: RunConfig) -> list[Wanted]:
 def without_recorded(planned: Plan) -> Plan:
     """Return a plan without the runs whose results are recorded; a stack is skipped only if all its members' are.
 
-    A run that one of the others starts from stays: its weights are not recorded.
+    A run whose weights another one starts from stays: weights are not recorded.
     """
     known = results()
-    left = [cell for cell in planned.cells if not all(result in known for result in wanted(cell.run))]
-    return replace(planned, cells=with_needed(left))
+    left = [trial for trial in planned.trials if not all(result in known for result in wanted(trial.run))]
+    return replace(planned, trials=with_parents(left))

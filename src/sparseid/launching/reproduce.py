@@ -1,4 +1,4 @@
-"""Run what is missing of every artefact, one command after the other, then the report."""
+"""Run the missing runs of every artefact, one command after the other, then the report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from sparseid.config.search_path import CONFIGS
 from sparseid.errors import InputError
-from sparseid.launching.cell import DONE, FAILED, REFUSED
+from sparseid.launching.one_run import DONE, FAILED, REFUSED
 from sparseid.launching.plan import PlannedArtefact, PlannedRun, Workload, plan_artefacts, total
 from sparseid.launching.plan_view import print_workload, states_text
 
@@ -22,7 +22,7 @@ ROOT = CONFIGS.parent
 
 
 class Stopped(BaseException):
-    """A signal asked to stop."""
+    """Raised after a signal to stop."""
 
     def __init__(self, signum: int):
         super().__init__(signum)
@@ -31,59 +31,49 @@ class Stopped(BaseException):
 
 @dataclass(frozen=True)
 class Request:
-    """The artefacts to reproduce, and how.
-
-    Parameters
-    ----------
-    scale
-        smoke, small or paper.
-    outputs
-        The folder of runs.
-    launcher
-        A choice of ``hydra/launcher``.
-    settings
-        Further overrides of every command, for example ``hydra.launcher.partition=gpu``.
-    again_measured
-        Also run what has recorded results.
-    only
-        Papers and artefacts; empty for all.
-    """
+    """The artefacts to reproduce, and settings of their runs."""
 
     scale: str
+    """smoke, small or paper."""
     outputs: Path
+    """The folder of runs."""
     launcher: str = "local"
+    """A choice of ``hydra/launcher``."""
     settings: tuple[str, ...] = ()
-    again_measured: bool = False
+    """Further overrides of every command, for example ``hydra.launcher.partition=gpu``."""
+    again_recorded: bool = False
+    """Whether to repeat runs with recorded results."""
     only: tuple[str, ...] = ()
+    """Papers and artefacts; empty for all."""
 
     def plan(self) -> Workload:
-        """Return all artefacts as they stand now."""
+        """Return the present state of the artefacts."""
         overrides = [f"hydra/launcher={self.launcher}", *self.settings]
-        counted = not self.again_measured
-        return plan_artefacts(self.scale, self.outputs, overrides, count_measured=counted, only=self.only)
+        counted = not self.again_recorded
+        return plan_artefacts(self.scale, self.outputs, overrides, count_recorded=counted, only=self.only)
 
     def command(self, artefact: PlannedArtefact) -> list[str]:
-        """Return the command that runs an artefact's preset."""
+        """Return the command of an artefact's preset."""
         overrides = [f"experiment={artefact.id}", f"scale={self.scale}", f"outputs={self.outputs}"]
         overrides += [f"hydra/launcher={self.launcher}", *self.settings]
-        options = [] if self.again_measured else ["--skip-measured"]
+        options = [] if self.again_recorded else ["--skip-recorded"]
         return [sys.executable, str(ROOT / "run.py"), *overrides, *options]
 
 
 def reproduce(request: Request) -> int:
-    """Run what is missing of every artefact that has a preset, then the report; go on after a failure.
+    """Run the missing runs of every artefact with a preset, then the report; continue after a failure.
 
     Returns
     -------
     int
         0 if nothing failed, 1 if something did, 2 if nothing can be run; 128 + signal after Ctrl-C or SIGTERM. The same
-        command goes on.
+        command continues.
     """
     try:
         with Commands() as commands:
             return _reproduce(request, commands)
     except Stopped as stop:
-        print("\nstopped; the same command goes on", file=sys.stderr, flush=True)
+        print("\nstopped; the same command continues", file=sys.stderr, flush=True)
         return 128 + stop.signum
 
 
@@ -110,33 +100,33 @@ def _reproduce(request: Request, commands: Commands) -> int:
 
 
 def to_do(artefact: PlannedArtefact) -> dict[str, PlannedRun]:
-    """Return the unfinished runs of an artefact by name; one that has diverged would again."""
+    """Return the unfinished runs of an artefact by name, without those that have diverged and would again."""
     return {run.name: run for run in artefact.runs if not run.finished and run.state != "diverged"}
 
 
 def in_order(artefacts: Sequence[PlannedArtefact]) -> Iterator[PlannedArtefact]:
-    """Yield the artefacts that lack runs, always the one that takes the least time next, unknown ones last.
+    """Yield the artefacts with missing runs by their remaining time, unknown ones last.
 
-    Runs shared with earlier artefacts cost nothing; an artefact without runs of its own left is skipped.
+    Runs shared with earlier artefacts cost nothing; artefacts with no others are skipped.
     """
     by_id = {artefact.id: artefact for artefact in artefacts}
-    lacking = {name: to_do(artefact) for name, artefact in by_id.items()}
+    missing = {name: to_do(artefact) for name, artefact in by_id.items()}
 
     def cost(name: str) -> tuple[bool, float, int]:
-        summed = total(lacking[name].values())
+        summed = total(missing[name].values())
         return summed.unknown > 0, summed.seconds, summed.runs
 
-    while lacking := {name: runs for name, runs in lacking.items() if runs}:
-        soonest = min(lacking, key=cost)
+    while missing := {name: runs for name, runs in missing.items() if runs}:
+        soonest = min(missing, key=cost)
         yield by_id[soonest]
-        asked = lacking.pop(soonest)
-        lacking = {other: {n: run for n, run in runs.items() if n not in asked} for other, runs in lacking.items()}
+        planned = missing.pop(soonest)
+        missing = {other: {n: run for n, run in runs.items() if n not in planned} for other, runs in missing.items()}
 
 
 class Commands:
-    """Runs commands one after the other and hands signals that ask to stop on to the one that is running.
+    """Context that runs commands one after the other and forwards signals to the one that is running.
 
-    Used as a context: signals that were ignored before (nohup) stay so.
+    Signals that were ignored before (nohup) remain ignored.
     """
 
     def __init__(self) -> None:
@@ -146,33 +136,33 @@ class Commands:
         self._before: dict[signal.Signals, Any] = {}
 
     def run(self, command: Sequence[str]) -> int:
-        """Run a command to its end and return its exit code.
+        """Run a command and return its exit code.
 
         Raises
         ------
         Stopped
-            After a signal, once the command has ended by it.
+            After a signal, when the command has ended.
         """
         self._starting = True
-        # a process group of its own: Ctrl-C in a terminal reaches it once, through us
+        # a separate process group: Ctrl-C in a terminal reaches it once, through us
         self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, process_group=0)
         self._starting = False
         if self.signum:
-            self._hand_on(self.signum)
+            self._forward(self.signum)
         code = self._process.wait()
         self._process = None
         if self.signum:
             raise Stopped(self.signum)
         return code
 
-    def _take(self, signum: int, frame: FrameType | None) -> None:
+    def _handle(self, signum: int, frame: FrameType | None) -> None:
         self.signum = self.signum or signum
         if self._process is not None:
-            self._hand_on(signum)
+            self._forward(signum)
         elif not self._starting:
             raise Stopped(signum)
 
-    def _hand_on(self, signum: int) -> None:
+    def _forward(self, signum: int) -> None:
         assert self._process is not None
         with suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGTERM if signum == signal.SIGHUP else signum)
@@ -181,7 +171,7 @@ class Commands:
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             before = signal.getsignal(signum)
             if before is not signal.SIG_IGN:
-                self._before[signum] = signal.signal(signum, self._take)
+                self._before[signum] = signal.signal(signum, self._handle)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -190,7 +180,7 @@ class Commands:
 
 
 def _summary(workload: Workload, codes: Mapping[str, int], report: int) -> int:
-    """Say what is done and what is not; return the exit code."""
+    """Print the state of all runs; return the exit code."""
     print(f"\nscale={workload.scale}")
     for artefact in workload.artefacts:
         if artefact.refused:
@@ -204,11 +194,11 @@ def _summary(workload: Workload, codes: Mapping[str, int], report: int) -> int:
     for name in (name for name, code in codes.items() if code != DONE):
         print(f"  {name}: its command ended with {codes[name]}")
     if report != DONE:
-        print("  the report could not be made")
+        print("  the report failed")
     summed = total(runs.values())
     bad = bool(failed or report) or any(codes.values())
     if summed.finished == summed.runs and not bad:
         print(f"all {summed.runs} runs done")
         return DONE
-    print(f"{summed.finished} of {summed.runs} runs done; the same command goes on", flush=True)
+    print(f"{summed.finished} of {summed.runs} runs done; the same command continues", flush=True)
     return FAILED if bad else DONE

@@ -1,4 +1,4 @@
-"""How a paper sums up its replicates: which centre and which interval, over what."""
+"""Aggregation of replicates: the centre and interval of a paper's numbers."""
 
 from __future__ import annotations
 
@@ -22,26 +22,18 @@ _INTERVAL_WORDS: dict[IntervalKind, str] = {
 
 
 @dataclass(frozen=True)
-class Convention:
-    """The statistics of a paper's tables and figures; ours are written and judged in the same ones.
-
-    Parameters
-    ----------
-    centre, interval
-        Of the replicates, see :mod:`sparseid.metrics.intervals`.
-    over
-        What the replicates are, in the plural: ``seeds``, ``splits``, ``data sets``.
-    keys
-        Row keys that tell replicates of the same seed apart (RegCL pools runs with different numbers of latents).
-    shares
-        Metrics that are 0 or 100 of a replicate: their mean is what counts, whatever the centre, and has no interval.
-    """
+class Aggregation:
+    """The statistics of a paper's tables and figures; ours use the same ones."""
 
     centre: Centre = "mean"
     interval: IntervalKind = "bootstrap"
+    """See :mod:`sparseid.metrics.intervals`."""
     over: str = "seeds"
+    """The replicates, in the plural: ``seeds``, ``splits``, ``data sets``."""
     keys: tuple[str, ...] = ()
-    shares: tuple[str, ...] = ()
+    """Row keys that distinguish replicates of the same seed (RegCL pools runs with different numbers of latents)."""
+    fractions: tuple[str, ...] = ()
+    """Metrics that are 0 or 100 in each replicate: their summary is the mean, whatever the centre, without interval."""
 
     @property
     def symmetric(self) -> bool:
@@ -58,30 +50,30 @@ class Convention:
         return f"{self.centre} {spread} over n {self.over}"
 
     def summarise(self, rows: pd.DataFrame, metric: str) -> Summary:
-        """Sum up the rows of one metric of one cell."""
+        """Summarise the rows of one metric of one entry."""
         summary = self.summarise_values(per_replicate(rows, metric, self.keys))
-        if metric not in self.shares:
+        if metric not in self.fractions:
             return summary
         return summary._replace(centre=summary.mean, low=math.nan, high=math.nan)
 
     def replicates(self, rows: pd.DataFrame, metric: str) -> int:
-        """Return how many replicates the rows of one metric of one cell are of, those without a value counted, too."""
+        """Return the number of replicates in the rows of one metric of one entry, including those without a value."""
         return len(per_replicate(rows.assign(value=0.0), metric, self.keys))
 
     def summarise_values(self, values: pd.Series) -> Summary:
-        """Sum up one value per replicate."""
+        """Summarise one value per replicate."""
         return summarise(values, self.centre, self.interval)
 
 
-def convention(entry: Mapping[str, Any]) -> Convention:
+def parse_aggregation(entry: Mapping[str, Any]) -> Aggregation:
     """Read a ``statistics`` entry of ``targets.yaml``.
 
     Raises
     ------
     ValueError
-        If it names a centre or an interval that does not exist.
+        If its centre or interval is unknown.
     """
     if entry["centre"] not in ("mean", "median") or entry["interval"] not in INTERVALS:
         raise ValueError(f"statistics {dict(entry)}: centre is mean or median, interval one of {', '.join(INTERVALS)}")
-    lists = {name: tuple(entry.get(name, ())) for name in ("keys", "shares")}
-    return Convention(entry["centre"], entry["interval"], entry["over"], **lists)
+    lists = {name: tuple(entry.get(name, ())) for name in ("keys", "fractions")}
+    return Aggregation(entry["centre"], entry["interval"], entry["over"], **lists)

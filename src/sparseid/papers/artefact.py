@@ -1,4 +1,4 @@
-"""What a table or figure of a paper is made of: which rows, what it is compared with, how it is checked and drawn."""
+"""Tables and figures of a paper: their rows, targets, claims and plots."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sparseid.measurements import Key
-from sparseid.papers.aggregation import Convention
+from sparseid.papers.aggregation import Aggregation
 from sparseid.papers.claims import ClaimCheck, ClaimResult, Comparison, Finding
 from sparseid.papers.targets import Statement, Target, load_targets
 
@@ -16,77 +16,58 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-Drawer = Callable[["pd.DataFrame", Sequence[Target], str], "Figure"]
-"""Draws an artefact, from its rows at one scale (the newest of each entry and seed), the paper's numbers for it, which
-stand hollow beside ours, and the scale, which is named in the legend."""
+PlotFunction = Callable[["pd.DataFrame", Sequence[Target], str], "Figure"]
+"""Draws an artefact from its rows at one scale (the newest of each entry and seed), the paper's numbers, which appear
+hollow, and the scale, which is named in the legend."""
 Arrays = Callable[[str], Mapping[str, "np.ndarray"]]
 """Returns the arrays that a run saved in ``arrays.npz``, by the run's name; empty if they are not available."""
-ArrayDrawer = Callable[["pd.DataFrame", Arrays, str], "Figure | None"]
-"""Draws an artefact that has too many points for rows, from (rows at one scale, arrays, scale); None without arrays."""
+ArrayPlotFunction = Callable[["pd.DataFrame", Arrays, str], "Figure | None"]
+"""Draws an artefact with too many points for rows from (rows at one scale, arrays, scale); None without arrays."""
 
 
 @dataclass(frozen=True)
 class Artefact:
-    """A table or figure of a paper (or the summary of one experiment) and the rows it is made of.
-
-    Parameters
-    ----------
-    id
-        Name as in ``targets.yaml``, ``<paper>/<artefact>``, or the experiment's name.
-    paper
-        Folder of ``sparseid.papers``.
-    title
-        One line.
-    selects
-        Row keys and the values of theirs that belong to the artefact; None for rows without the key.
-    cell
-        Keys that tell its cells apart, in the order in which they are written.
-    metrics
-        Metrics of its cells, in order.
-    targets_of
-        Artefacts of ``targets.yaml`` whose numbers it is compared with; empty is its own.
-    claims_instead
-        Targets that are no cell because a claim checks them.
-    draw
-        Draws its figure; None for a plain table.
-    draw_arrays
-        Does so where it needs what runs saved beside their rows.
-    derive
-        From the rows that it selects, those that its cells are made of: with further metrics, or the table of a test.
-    checks
-        Claim id -> check, of the paper's claims; those about other artefacts are not looked at.
-    summary_of_run
-        True if it is the table printed after a single run.
-    presets
-        The presets whose runs it reads (``papers.presets``); empty is the one of its own id.
-    computed
-        True if `derive` makes its rows of nothing when the report is made: it has no runs, no preset and no scale.
-    """
+    """A table or figure of a paper, or the summary of one experiment."""
 
     id: str
+    """Name as in ``targets.yaml``, ``<paper>/<artefact>``, or the experiment's name."""
     paper: str
+    """Folder of ``sparseid.papers``."""
     title: str
+    """One line."""
     selects: Mapping[str, Sequence[Key | None]]
-    cell: tuple[str, ...]
+    """Row key -> its values in the artefact; None selects rows without the key."""
+    entry_keys: tuple[str, ...]
+    """Keys that distinguish its entries, in the order of their labels."""
     metrics: tuple[str, ...]
+    """Metrics of its entries, in order."""
     targets_of: tuple[str, ...] = ()
+    """Artefacts of ``targets.yaml`` with the numbers to compare with; empty for its own."""
     claims_instead: frozenset[str] = frozenset()
-    draw: Drawer | None = None
-    draw_arrays: ArrayDrawer | None = None
+    """Targets that are not entries because a claim checks them."""
+    draw: PlotFunction | None = None
+    """Draws its figure; None for a plain table."""
+    draw_arrays: ArrayPlotFunction | None = None
+    """Draws its figure if it needs the arrays of runs."""
     derive: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
+    """Computes the rows of its entries from the selected ones: with further metrics, or the table of a test."""
     checks: Mapping[str, ClaimCheck | Comparison] = field(default_factory=dict)
+    """Claim id -> check, of the paper's claims; those about other artefacts are ignored."""
     summary_of_run: bool = False
+    """True if it is the table printed after a single run."""
     presets: tuple[str, ...] = ()
+    """Presets whose runs it reads (``papers.presets``); empty for the one of its own id."""
     computed: bool = False
+    """True if `derive` computes its rows from nothing, for the report: it has no runs, no preset and no scale."""
 
     @property
-    def convention(self) -> Convention:
-        """How its numbers are summed up over replicates: as the paper does."""
-        return load_targets(self.paper).convention_of(self.id)
+    def aggregation(self) -> Aggregation:
+        """Aggregation of its numbers over replicates, as in the paper."""
+        return load_targets(self.paper).aggregation_of(self.id)
 
     @property
     def targets(self) -> list[Target]:
-        """The reported numbers its cells are compared with."""
+        """The reported numbers to compare its entries with."""
         return [
             target
             for target in load_targets(self.paper).targets
@@ -97,13 +78,9 @@ class Artefact:
             and all(target.keys[key] in allowed for key, allowed in self.selects.items() if key in target.keys)
         ]
 
-    def drawn(self, rows: pd.DataFrame) -> bool:
-        """Whether it has a figure that shows something: its rows of one scale, or the paper's numbers."""
-        return (self.draw is not None or self.draw_arrays is not None) and (len(rows) > 0 or bool(self.targets))
-
     def figure(self, rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figure | None:
-        """Draw its figure, from its rows of one scale; None where there is nothing to draw."""
-        if not self.drawn(rows):
+        """Draw its figure from its rows of one scale; None if there is nothing to draw."""
+        if rows.empty and not self.targets:
             return None
         if self.draw_arrays is not None:
             return self.draw_arrays(rows, arrays, scale)
@@ -111,18 +88,18 @@ class Artefact:
 
     @property
     def statements(self) -> list[Statement]:
-        """The claims the paper makes about it."""
+        """The paper's claims about it."""
         return load_targets(self.paper).statements_about(self.id)
 
     def check_claims(self, rows_of: Callable[[str], pd.DataFrame], scale: str) -> list[ClaimResult]:
-        """Check the claims about it; those that have no check yet are left out.
+        """Check the claims about it; those without a check are skipped.
 
         Parameters
         ----------
         rows_of
-            Gives the rows of an artefact, by its id, all of `scale`.
+            Returns the rows of an artefact, by its id, all of `scale`.
         scale
-            At smoke, where runs show only that everything works, no claim is decided.
+            At smoke, whose runs only show that everything works, no claim is decided.
         """
         rows = rows_of(self.id)
 

@@ -1,26 +1,31 @@
-"""Checks of claims: the decorator that marks one, their outcome, and the few kinds that they are made of.
+"""Checks of claims: decorators that declare one, its outcome, and elementary checks.
 
-The wording of a claim stands in ``targets.yaml`` alone; a function that checks it is marked with its id::
+Only ``targets.yaml`` has the wording of a claim; the function that checks it is decorated with its id, and with the
+cases of a "for every ..." claim::
 
     @claim("tbr-fig4-robust")
-    def robust(rows): ...
+    @for_every("S = {}", CHANGES[2:])
+    def robust(rows, changes): ...
 
-Every check keeps to the notation of the targets files: a comparison compares means over seeds. With fewer than two
-seeds nothing is decided, but the text says how it stands so far.
+Checks follow the notation of the targets files: a comparison compares means over seeds. With fewer than two seeds
+nothing is decided, but the text states the outcome so far.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import wraps
+from itertools import product
 from types import ModuleType
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from sparseid.measurements import Key
+from sparseid.papers.labels import label
 
 Outcome = Literal["holds", "fails", "undecided"]
 SIGNIFICANT = 0.05
@@ -31,25 +36,17 @@ FEWEST_POINTS = 4
 
 @dataclass(frozen=True)
 class Finding:
-    """Outcome of one check.
-
-    Parameters
-    ----------
-    outcome
-        ``holds``, ``fails`` or ``undecided``.
-    statistic, p
-        The number that decided and its one-sided p value, None where there is none.
-    text
-        The numbers behind the outcome, and why nothing is decided where it is not.
-    measured
-        False if there are no rows to check.
-    """
+    """Outcome of one check."""
 
     outcome: Outcome
     text: str
+    """The numbers behind the outcome, or the reason why it is undecided."""
     statistic: float | None = None
+    """The number that decided."""
     p: float | None = None
+    """Its one-sided p value."""
     measured: bool = True
+    """False if there are no rows to check."""
 
 
 @dataclass(frozen=True)
@@ -62,37 +59,31 @@ class ClaimResult:
 
 
 ClaimCheck = Callable[[pd.DataFrame], Finding]
-"""From the rows of the claim's artefact."""
+"""Checks a claim on the rows of its artefact."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A check that also needs the rows of another artefact, at the same scale.
-
-    Parameters
-    ----------
-    other
-        Id of that artefact.
-    check
-        From the rows of the claim's artefact and of the other one.
-    """
+    """A check that also needs the rows of another artefact, at the same scale."""
 
     other: str
+    """Id of that artefact."""
     check: Callable[[pd.DataFrame, pd.DataFrame], Finding]
+    """Checks the claim on the rows of its own and of the other artefact."""
 
 
 Check = TypeVar("Check", bound=Callable[..., Finding])
 
 
 def claim(*ids: str, against: str = "") -> Callable[[Check], Check]:
-    """Mark a function as the check of claims of ``targets.yaml``.
+    """Declare a function as the check of claims of ``targets.yaml``.
 
     Parameters
     ----------
     *ids
         Ids of the claims.
     against
-        Artefact whose rows the check takes as a second argument; empty if the claim's own rows are enough.
+        Artefact whose rows are the second argument of the check; empty if it only needs those of its own.
     """
 
     def mark(check: Check) -> Check:
@@ -103,7 +94,7 @@ def claim(*ids: str, against: str = "") -> Callable[[Check], Check]:
 
 
 def claims_in(*modules: ModuleType) -> dict[str, ClaimCheck | Comparison]:
-    """Return the checks that stand in some modules, by the id of their claim.
+    """Return the checks in some modules, by the id of their claim.
 
     Raises
     ------
@@ -116,7 +107,7 @@ def claims_in(*modules: ModuleType) -> dict[str, ClaimCheck | Comparison]:
             if getattr(value, "__module__", "") != module.__name__ or not hasattr(value, "claims"):
                 continue
             if twice := found.keys() & value.claims.keys():
-                raise ValueError(f"{', '.join(sorted(twice))}: checked twice, the second time in {module.__name__}")
+                raise ValueError(f"{', '.join(sorted(twice))}: checked twice, again in {module.__name__}")
             found |= value.claims
     return found
 
@@ -165,16 +156,16 @@ def always_zero(values: pd.Series, what: str) -> Finding:
 
 
 def always_above(values: pd.Series, limit: float, what: str) -> Finding:
-    """Check that every value lies above `limit`; a single one that does not refutes it.
+    """Check that every value lies above `limit`; a single lower one refutes it.
 
-    For claims that something never happens: the values may be runs of several settings, one seed each.
+    For claims that something never happens: the values may come from several settings, with one seed each.
     """
     if values.empty:
         return not_measured(what)
     lowest = float(values.min())
     above = lowest > limit
     text = f"lowest {what} of {len(values)} run{'s' if len(values) != 1 else ''}: {lowest:.3g}"
-    text += f", {_that(above, f'above {limit:.3g}')}"
+    text += f", {_not_unless(above, f'above {limit:.3g}')}"
     return Finding("fails" if not above else "holds" if len(values) > 1 else "undecided", text, lowest)
 
 
@@ -189,11 +180,11 @@ def mean_ratio_below(first: pd.Series, second: pd.Series, limit: float, what: st
 
 
 def mean_not_below(upper: pd.Series, lower: pd.Series, what: str, strict: bool = False) -> Finding:
-    """Check mean(upper) >= mean(lower), or > if `strict`; over the replicates that both have, where there are two."""
+    """Check mean(upper) >= mean(lower), or > if `strict`; over their common replicates, if there are at least two."""
     if upper.empty or lower.empty:
         return not_measured(what)
     shared = upper.index.intersection(lower.index)
-    if len(shared) > 1:  # one more seed of one side alone tells nothing about the difference
+    if len(shared) > 1:  # further seeds of one side say nothing about the difference
         upper, lower = upper[shared], lower[shared]
     difference = float(upper.mean() - lower.mean())
     text = f"{what}: {upper.mean():.3g} against {lower.mean():.3g}"
@@ -201,10 +192,10 @@ def mean_not_below(upper: pd.Series, lower: pd.Series, what: str, strict: bool =
 
 
 def significantly_above(upper: pd.Series, lower: pd.Series, what: str, ranks: bool = False) -> Finding:
-    """Check upper - lower > 0 with a one-sided t test: paired over shared seeds, Welch's where no two are shared.
+    """Check upper - lower > 0 with a one-sided t test: paired over common seeds, Welch's if there are fewer than two.
 
-    With `ranks` the test is Wilcoxon's of signed ranks, or Mann and Whitney's where no two seeds are shared. A positive
-    difference of means that is not significant is undecided; a difference that is not positive fails.
+    With `ranks` the test is Wilcoxon's signed-rank test, or Mann and Whitney's. A positive difference of means that is
+    not significant is undecided; a difference that is not positive fails.
     """
     if upper.empty or lower.empty:
         return not_measured(what)
@@ -224,21 +215,32 @@ def significantly_above(upper: pd.Series, lower: pd.Series, what: str, ranks: bo
 
 
 def rank_trend(
-    means: Mapping[int, float], n_seeds: int, holds: Callable[[float], bool], what: str, points: str = "densities"
+    values: Mapping[int, pd.Series], holds: Callable[[float], bool], what: str, points: str = "densities"
 ) -> Finding:
-    """Check the Spearman correlation between the keys of `means`, in words `points`, and the means."""
-    if not means:
+    """Check the Spearman correlation between points of a curve (called `points`) and means over seeds.
+
+    Parameters
+    ----------
+    values
+        Values of each point by seed; points without any are ignored.
+    holds
+        Returns whether the claim holds for a correlation.
+    what, points
+        The metric and the points, in words.
+    """
+    measured = {point: of_point for point, of_point in values.items() if len(of_point)}
+    if not measured:
         return not_measured(what)
-    if len(means) < FEWEST_POINTS:
-        return Finding("undecided", f"{what}: only {len(means)} {points}")
-    values = np.array(list(means.values()))
-    if np.ptp(values) == 0:
-        return Finding("undecided", f"{what} is {values[0]:.3g} for all {points}")
+    if len(measured) < FEWEST_POINTS:
+        return Finding("undecided", f"{what}: only {len(measured)} {points}")
+    means = np.array([float(of_point.mean()) for of_point in measured.values()])
+    if np.ptp(means) == 0:
+        return Finding("undecided", f"{what} is {means[0]:.3g} for all {points}")
     from scipy.stats import spearmanr
 
-    correlation = float(spearmanr(list(means), values).statistic)
-    text = f"{what}: rank correlation {correlation:.2f} over {len(means)} {points}"
-    return decide(holds(correlation), text, correlation, n_seeds)
+    correlation = float(spearmanr(list(measured), means).statistic)
+    text = f"{what}: rank correlation {correlation:.2f} over {len(measured)} {points}"
+    return decide(holds(correlation), text, correlation, min(map(len, measured.values())))
 
 
 def extreme_at(
@@ -249,21 +251,21 @@ def extreme_at(
     lowest: bool = True,
     within_spread: bool = False,
 ) -> Finding:
-    """Check where the mean over seeds is lowest or highest.
+    """Check the place of the lowest or highest mean over seeds.
 
     Parameters
     ----------
     values
         Values of each point of a curve, in its order.
     accepted
-        Whether the extreme may be at a point.
+        Returns whether the extreme may be at a point.
     what, point
-        The metric and what tells points apart, in words.
+        The metric and the key of points, in words.
     lowest
         False asks for the highest mean.
     within_spread
-        Also accept the first point whose mean lies within a standard deviation of the extreme (of a plateau the lowest
-        point is chance).
+        Also accept the first point whose mean lies within a standard deviation of the extreme (the lowest point of a
+        plateau is random).
     """
     measured = {at: of_point for at, of_point in values.items() if len(of_point)}
     if len(measured) < len(values):
@@ -282,9 +284,9 @@ def extreme_at(
 
 
 def weakest(findings: Mapping[str, Finding]) -> Finding:
-    """Combine findings of a "for every ..." claim: in how many cases it holds, and the one furthest from holding.
+    """Combine findings of a "for every ..." claim: the number of cases that hold, and the one furthest from it.
 
-    For claims about differences in so many cases that the text of :func:`every` could not be read.
+    For claims about so many differences that the text of :func:`every` would be unreadable.
     """
     order = {"fails": 0, "undecided": 1, "holds": 2}
 
@@ -303,13 +305,47 @@ def weakest(findings: Mapping[str, Finding]) -> Finding:
     return Finding(worst.outcome, text, worst.statistic, worst.p)
 
 
+def for_every(
+    name: str, *values: Iterable[Any], combine: Callable[[Mapping[str, Finding]], Finding] = every
+) -> Callable[[Callable[..., Finding]], Callable[..., Finding]]:
+    """Check a statement for every combination of some values, which become the last arguments of the check.
+
+    Parameters
+    ----------
+    name
+        Template of the name of a case: ``"S = {}"``; texts are replaced by their labels.
+    *values
+        Values of each of these arguments; a tuple among them gives several arguments.
+    combine
+        Combines the findings by name: :func:`every` or :func:`weakest`.
+    """
+
+    def decorate(check: Callable[..., Finding]) -> Callable[..., Finding]:
+        cases = [
+            tuple(value for part in case for value in (part if isinstance(part, tuple) else (part,)))
+            for case in product(*values)
+        ]
+
+        @wraps(check)
+        def check_all(*arguments: Any) -> Finding:
+            return combine({_case_name(name, case): check(*arguments, *case) for case in cases})
+
+        return check_all
+
+    return decorate
+
+
+def _case_name(template: str, case: tuple[Key, ...]) -> str:
+    return template.format(*(label(value) if isinstance(value, str) else f"{value:g}" for value in case))
+
+
 def not_measured(what: str) -> Finding:
-    """Return the finding for a cell without rows."""
+    """Return the finding for an entry without rows."""
     return Finding("undecided", f"{what} not measured", measured=False)
 
 
 def decide(holds: bool, text: str, statistic: float, n_seeds: int) -> Finding:
-    """Return the finding of a check that `holds` or not; with fewer than two seeds it is left undecided."""
+    """Return the finding of a check that `holds` or not; undecided with fewer than two seeds."""
     if n_seeds < 2:
         return Finding("undecided", f"{text}; one seed, {'for' if holds else 'against'} the claim so far", statistic)
     return Finding("holds" if holds else "fails", f"{text}, {n_seeds} seeds", statistic)
@@ -319,7 +355,7 @@ def _compare_mean(values: pd.Series, holds: Callable[[float], bool], what: str, 
     if values.empty:
         return not_measured(what)
     mean = float(values.mean())
-    return decide(holds(mean), f"{what} {mean:.3g}, {_that(holds(mean), where)}", mean, len(values))
+    return decide(holds(mean), f"{what} {mean:.3g}, {_not_unless(holds(mean), where)}", mean, len(values))
 
 
 def _ratio(first: pd.Series, second: pd.Series, holds: Callable[[float], bool], what: str, where: str) -> Finding:
@@ -329,11 +365,11 @@ def _ratio(first: pd.Series, second: pd.Series, holds: Callable[[float], bool], 
     if top == bottom == 0:
         return Finding("undecided", f"{what}: both are 0")
     ratio = top / bottom if bottom else math.inf
-    text = f"{what}: {top:.3g} / {bottom:.3g} = {ratio:.3g}, {_that(holds(ratio), where)}"
+    text = f"{what}: {top:.3g} / {bottom:.3g} = {ratio:.3g}, {_not_unless(holds(ratio), where)}"
     return decide(holds(ratio), text, ratio, min(len(first), len(second)))
 
 
-def _that(holds: bool, where: str) -> str:
+def _not_unless(holds: bool, where: str) -> str:
     return where if holds else f"not {where}"
 
 
@@ -341,7 +377,7 @@ def _one_sided_p(first: np.ndarray, second: np.ndarray, paired: bool) -> float:
     from scipy.stats import ttest_ind, ttest_rel
 
     if paired and np.ptp(first - second) == 0:
-        return 0.0 if first[0] > second[0] else 1.0  # no spread at all: the t statistic does not exist
+        return 0.0 if first[0] > second[0] else 1.0  # no spread: the t statistic is undefined
     test = ttest_rel(first, second, alternative="greater") if paired else None
     return float((test or ttest_ind(first, second, equal_var=False, alternative="greater")).pvalue)
 

@@ -1,4 +1,4 @@
-"""Look shared by all figures. Matplotlib is imported only when something is drawn, and pyplot's global state never."""
+"""Shared style of all figures. Matplotlib is imported only for drawing, and pyplot with its global state never."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
+    from sparseid.metrics.intervals import Summary
+
 INK = "#22272e"
 FAINT = "#8b949e"
 METRIC_COLOURS = {"fpe": "#c2410c", "fne": "#0f766e", "ce": "#6d28d9", "e2ee": "#1d4ed8"}
 CHANNEL_COLOURS = (
     "#e6194b", "#1f9e3a", "#2f5fe0", "#f58231", "#8f1eb4", "#0fb5c9", "#e032d6", "#8a6d00", "#00796b", "#7a1f1f",
 )  # fmt: skip
-"""Ten hues that stay apart on a grey image; further channels begin again."""
+"""Ten hues that are distinct on a grey image; further channels repeat them."""
 LETTERS_PER_INCH = 14
-"""Of a legend's title."""
+"""Letters of a legend's title per inch."""
 
 
 def channel_colour(channel: int) -> str:
@@ -34,28 +36,62 @@ def new_figure(width: float, height: float, rows: int = 1, columns: int = 1, **s
     return figure, figure.subplots(rows, columns, squeeze=False, **subplots)
 
 
+def new_plots(width: float, height: float, rows: int = 1, columns: int = 1, **subplots: Any) -> tuple[Figure, Any]:
+    """Return a figure and axes as :func:`new_figure`, the axes styled by :func:`tidy`."""
+    figure, grid = new_figure(width, height, rows, columns, **subplots)
+    for axes in grid.flat:
+        tidy(axes)
+    return figure, grid
+
+
+def draw_band(axes: Axes, places: Sequence[float], summaries: Sequence[Summary], colour: str, width: float = 2) -> None:
+    """Draw the centres of summaries as a curve, and their intervals as a band around it."""
+    axes.plot(places, [of.centre for of in summaries], color=colour, linewidth=width, marker="o", markersize=3)
+    low, high = ([getattr(of, end) for of in summaries] for end in ("low", "high"))
+    axes.fill_between(places, low, high, color=colour, alpha=0.15, linewidth=0)
+
+
+def hollow_points(axes: Axes, points: Sequence[tuple[float, float]], colour: str = INK, **marker: Any) -> None:
+    """Draw points of the paper."""
+    if points:
+        x, y = zip(*points, strict=True)
+        axes.scatter(x, y, facecolor="white", edgecolor=colour, zorder=3, **marker)
+
+
 def legend_line(colour: str, width: float) -> Line2D:
-    """Return what stands for a curve in a legend."""
+    """Return the legend handle of a curve."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], color=colour, linewidth=width)
 
 
+def legend_dot(colour: str, size: float = 5, hollow: bool = False) -> Line2D:
+    """Return the legend handle of points; ours are filled, the paper's `hollow`."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], ls="", marker="o", markersize=size, color=colour, mfc="white" if hollow else colour)
+
+
+def paper_label(scale: str) -> str:
+    """Return the label of the paper's numbers in a figure of a scale."""
+    return "paper" if scale == "paper" else "paper (other scale)"
+
+
 def legend_below(
     figure: Figure, handles: Sequence[Any], names: Sequence[str], title: str = "", columns: int = 0
 ) -> None:
-    """Write a legend below a figure; a title too long for it is broken at its semicolons.
+    """Write a legend below a figure; a title that is too long is broken at its semicolons.
 
     Parameters
     ----------
     figure
         The figure.
     handles, names
-        Of what is explained.
+        Handles and their labels.
     title
-        Stands above them.
+        Title above them.
     columns
-        In which they stand; 0 is one for each.
+        Number of columns; 0 for one per handle.
     """
     if len(title) > LETTERS_PER_INCH * figure.get_figwidth():
         title = title.replace("; ", "\n")
@@ -67,7 +103,7 @@ def legend_below(
 
 
 def tidy(axes: Axes) -> None:
-    """Leave only what helps reading: two spines, a faint horizontal grid."""
+    """Reduce the style to two spines and a faint horizontal grid."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(FAINT)
     axes.tick_params(colors=INK, labelsize=8.5, which="both")

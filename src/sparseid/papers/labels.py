@@ -1,4 +1,4 @@
-"""Labels: how keys, metrics and units are written in tables and figures. Each paper declares its own."""
+"""Labels of keys, metrics and units in tables and figures. Each paper declares its own."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ UNITS = {
         "",
     ),
 }  # fmt: skip
-"""Units as they stand behind a metric's name; those without a dimension are not written."""
+"""Unit -> label behind a metric's name; empty for dimensionless units."""
 
 
-def written(name: Key) -> str:
-    """Return a key's value or a metric's name as readers see it."""
+def label(name: Key) -> str:
+    """Return the label of a key's value or of a metric."""
     return _labels().get(str(name), str(name).replace("_", " "))
 
 
-def written_unit(unit: str) -> str:
-    """Return a unit as it stands behind a metric's name; empty if it is not written."""
+def unit_label(unit: str) -> str:
+    """Return the label of a unit, to stand behind a metric's; may be empty."""
     return _unit_labels().get(unit, unit)
 
 
-def written_cell(keys: Mapping[str, Key]) -> str:
-    """Return the keys of an entry in one line.
+def entry_label(keys: Mapping[str, Key]) -> str:
+    """Return the label of an entry: its keys in one line.
 
     Examples
     --------
-    >>> written_cell({"domain": "digitcircle", "steps_above": 3})
+    >>> entry_label({"domain": "digitcircle", "steps_above": 3})
     'DigitCircle, 3 cuts above final'
     """
     return ", ".join(
         _key_labels().get(key, key.replace("_", " ") + " {}").format(f"{value:g}")
         if isinstance(value, int | float)
-        else written(value)
+        else label(value)
         for key, value in keys.items()
     )
 
 
-# The registry imports the papers, whose figures import this module: it is asked when the first label is written. Of two
-# papers that label the same name the first one in the report counts.
+# The registry imports the papers, whose figures import this module: hence the imports inside the functions. If two
+# papers label the same name, the first one in the report counts.
 
 
 @cache

@@ -17,7 +17,7 @@ def paper_packages() -> dict[str, str]:
     Raises
     ------
     InputError
-        If two packages bring a paper of the same name.
+        If two packages have a paper of the same name.
     """
     return parts("papers", "__init__.py")
 
@@ -28,9 +28,9 @@ def paper_file(paper: str, name: str) -> Traversable:
     Raises
     ------
     InputError
-        If there is no such paper.
+        If the paper is unknown.
     """
     known = paper_packages()
     if paper not in known:
-        raise InputError(f"there is no paper {paper!r}. Known: {', '.join(known)}")
+        raise InputError(f"unknown paper {paper!r}. Known: {', '.join(known)}")
     return files(known[paper]).joinpath(name)

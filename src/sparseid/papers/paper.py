@@ -1,4 +1,4 @@
-"""A paper as one object: what its folder declares and the rest of the project asks."""
+"""A paper as one object, defined by its folder."""
 
 from __future__ import annotations
 
@@ -20,72 +20,50 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RunFigures = Callable[["pd.DataFrame", Mapping[str, "np.ndarray"], str], "dict[str, Figure]"]
-"""Draws the figures of one run by file name, from (its rows, the arrays that it saved, its scale).
+"""Draws the figures of one run by file name, from (its rows, its saved arrays, its scale).
 
-A figure whose arrays the run did not save is skipped.
+Figures whose arrays are missing are skipped.
 """
 
 
 @dataclass(frozen=True)
 class RunTable:
-    """A further table that is printed after a single run.
-
-    Attributes
-    ----------
-    title
-        Stands above it.
-    header
-        Heads of the columns.
-    lines
-        Numbers under the header; None where there is none.
-    """
+    """A further table that is printed after a single run."""
 
     title: str
     header: tuple[str, ...]
     lines: Sequence[Sequence[float | None]]
+    """Numbers under the header; None for an empty entry."""
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper that is reproduced; ``papers/<name>/__init__.py`` defines it as ``PAPER``.
+    """A reproduced paper; ``papers/<name>/__init__.py`` defines it as ``PAPER``.
 
-    Numbers and claims of the paper are read from ``targets.yaml`` in the same folder, deviations from it from
+    The paper's numbers and claims are read from ``targets.yaml`` in the same folder, deviations from it from
     ``deviations.yaml``.
-
-    Parameters
-    ----------
-    name
-        Name of its folder.
-    artefacts
-        Its tables and figures, in the order of the report.
-    summaries
-        Further tables that sum up a single run; they are no artefact of the report.
-    metrics
-        Every metric that its runs measure or it reports.
-    labels
-        Name of a key's value -> what readers see; others are written with spaces for underscores.
-    key_labels
-        Key with numbers as values -> template for them: ``{"steps_above": "{} cuts above final"}``.
-    unit_labels
-        Unit -> how it is written behind a metric, where that is not :data:`sparseid.papers.labels.UNITS`'.
-    run_figures
-        Draws the figures of one run; None if there are none.
-    run_tables
-        Returns further tables of one run from its rows.
-    position
-        Place in the report; those without one come last, by name.
     """
 
     name: str
+    """Name of its folder."""
     artefacts: tuple[Artefact, ...]
+    """Its tables and figures, in the order of the report."""
     summaries: tuple[Artefact, ...] = ()
+    """Further tables that summarise a single run and are not in the report."""
     metrics: tuple[Metric, ...] = ()
+    """Every metric of its runs and of its targets."""
     labels: Mapping[str, str] = field(default_factory=dict)
+    """Value of a key -> label; others are labelled with spaces for underscores."""
     key_labels: Mapping[str, str] = field(default_factory=dict)
+    """Key with numbers as values -> template for its label: ``{"steps_above": "{} cuts above final"}``."""
     unit_labels: Mapping[str, str] = field(default_factory=dict)
+    """Unit -> label, if it is not in :data:`sparseid.papers.labels.UNITS`."""
     run_figures: RunFigures | None = None
+    """Draws the figures of one run."""
     run_tables: Callable[[pd.DataFrame], list[RunTable]] | None = None
+    """Returns further tables of one run from its rows."""
     position: float = math.inf
+    """Place in the report; papers without one come last, by name."""
 
     @property
     def targets(self) -> PaperTargets:
@@ -94,12 +72,12 @@ class Paper:
 
     @property
     def deviations(self) -> list[dict[str, Any]]:
-        """Where this reproduction deviates from the paper; empty without ``deviations.yaml``."""
+        """Deviations of this reproduction from the paper; empty without ``deviations.yaml``."""
         path = paper_file(self.name, "deviations.yaml")
         return yaml.safe_load(path.read_text(encoding="utf-8"))["deviations"] if path.is_file() else []
 
     @property
     def not_built(self) -> list[str]:
-        """Artefacts that its targets name and that are not among `artefacts` yet."""
+        """Artefacts in its targets that are not among `artefacts` yet."""
         built = {artefact.id for artefact in self.artefacts}
         return [name for name in self.targets.titles if name not in built]

@@ -1,8 +1,8 @@
-"""Which runs a preset asks for, and so which rows an artefact may read.
+"""Runs of presets, and so the rows that an artefact may read.
 
-That is written down when a preset is planned, so that a report composes nothing: for the project's own presets in
-``outputs/recorded/presets.csv``, for presets that are new or edited here, or that find other files of the user here, in
-``<outputs>/planned/<experiment>-<scale>.csv``, which counts where there is one.
+They are saved when a preset is planned, so that a report composes nothing: for the project's own presets in
+``outputs/recorded/presets.csv``, for new or edited presets, or with other user-provided files, in
+``<outputs>/planned/<experiment>-<scale>.csv``, which takes precedence.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ PLANNED = "planned"
 _HARMLESS = re.compile(
     r"experiment|scale|outputs|force|trainer|logger(\..+)?|hydra/launcher|hydra\.(launcher\..+|searchpath)"
 )
-"""Keys that a command may set without asking for other runs than its preset."""
+"""Keys that a command may set without changing the runs of its preset."""
 
 Line = tuple[str, str, str, str, str]
-"""A run that a preset asks for: the values of :data:`COLUMNS`."""
+"""A run of a preset: the values of :data:`COLUMNS`."""
 
 
 def preset_runs(experiment: str, scale: str, outputs: Path | None = None) -> frozenset[tuple[str, int]]:
-    """Return (recipe hash, seed) of every run that a preset asks for at a scale, of a stack for each member.
+    """Return (recipe hash, seed) of every run of a preset at a scale, of a stack for each member.
 
     Parameters
     ----------
     experiment, scale
-        The preset; one that was never planned asks for no runs.
+        The preset; one that was never planned has no runs.
     outputs
-        The folder of runs, where a preset that was planned there may differ from the project's own.
+        The folder of runs; a preset that was planned there may differ from the project's own.
 
     Raises
     ------
@@ -57,13 +57,13 @@ def preset_runs(experiment: str, scale: str, outputs: Path | None = None) -> fro
 
 
 def preset_recipes(experiment: str, scale: str, outputs: Path | None = None) -> frozenset[str]:
-    """Return the recipe hashes of the runs that a preset asks for at a scale."""
+    """Return the recipe hashes of a preset's runs at a scale."""
     return frozenset(recipe for recipe, _ in preset_runs(experiment, scale, outputs))
 
 
 def presets_of(artefact: str) -> tuple[str, ...]:
-    """Return the presets whose runs an artefact reads: the one of its own id where it names none."""
-    from sparseid.papers.registry import ARTEFACTS  # draws figures: more than a plan or an estimate needs
+    """Return the presets whose runs an artefact reads: by default the one of its own id."""
+    from sparseid.papers.registry import ARTEFACTS  # imports figures: slower than a plan or an estimate needs
 
     return ARTEFACTS[artefact].presets or (artefact,)
 
@@ -79,26 +79,26 @@ def artefact_recipes(artefact: str, scale: str, outputs: Path | None = None) -> 
 
 
 def of_artefact(rows: pd.DataFrame, artefact: str, scale: str, outputs: Path | None = None) -> pd.DataFrame:
-    """Return the rows that were made at `scale` with the settings of the artefact's presets, whatever their seed.
+    """Return the rows at `scale` with the settings of the artefact's presets, whatever their seed.
 
-    Runs with other settings (``method.encoder.width=8``) keep their own tables and never slip into the artefact.
+    Runs with other settings (``method.encoder.width=8``) have their own tables and never get into the artefact.
     """
     return rows[(rows["scale"] == scale) & rows["recipe"].isin(artefact_recipes(artefact, scale, outputs))]
 
 
-def note_command(planned: Plan, overrides: Sequence[str], configs: Path) -> None:
-    """Write down which runs the preset of a planned command asks for, unless that is known.
+def save_planned_runs(planned: Plan, overrides: Sequence[str], configs: Path) -> None:
+    """Save the runs of the preset of a planned command, unless they are known.
 
     Parameters
     ----------
     planned
-        What the command runs: all that its preset asks for, unless an override may change that.
+        The plan of the command: all runs of its preset, unless an override may change them.
     overrides
         The command.
     configs
-        The folder of YAML files, from which a preset that was never planned is planned without the overrides.
+        The folder of YAML files; a preset that was never planned is planned from it, without the overrides.
     """
-    run = planned.cells[0].run
+    run = planned.trials[0].run
     outputs = Path(run.outputs)
     if all(_HARMLESS.fullmatch(text.partition("=")[0].lstrip("+")) for text in overrides):
         _write_planned(planned, outputs)
@@ -110,7 +110,7 @@ def note_command(planned: Plan, overrides: Sequence[str], configs: Path) -> None
 
 
 def _write_planned(planned: Plan, outputs: Path) -> None:
-    """Write the table of a planned preset, unless the project's own says the same."""
+    """Write the table of a planned preset, unless it equals the project's own."""
     lines = planned_lines(planned)
     experiment, scale, *_ = lines[0]
     path = _planned_file(experiment, scale, outputs)
@@ -123,7 +123,7 @@ def _write_planned(planned: Plan, outputs: Path) -> None:
 
 def planned_lines(planned: Plan) -> list[Line]:
     """Return the lines of a planned preset, sorted."""
-    runs = [cell.run for cell in planned.cells]
+    runs = [trial.run for trial in planned.trials]
     return sorted(
         (run.experiment, run.scale, run_name(run), recipe_hash(run), seeds_text(member_seeds(run))) for run in runs
     )
@@ -149,7 +149,7 @@ def _lines(experiment: str, scale: str, outputs: Path | None) -> list[Line]:
     path = None if outputs is None else _planned_file(experiment, scale, outputs)
     if path is None or not path.exists():
         return recorded_presets().get((experiment, scale), [])
-    return _read(path, "Remove the file: planning the preset writes it again").get((experiment, scale), [])
+    return _read(path, "Remove the file: planning the preset recreates it").get((experiment, scale), [])
 
 
 def _planned_file(experiment: str, scale: str, outputs: Path) -> Path:

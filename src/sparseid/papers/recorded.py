@@ -1,9 +1,9 @@
-"""Recorded results: the rows of finished runs as CSV files that are kept in git (``outputs/recorded``).
+"""Recorded results: the rows of finished runs as CSV files in git (``outputs/recorded``).
 
 ``<paper>.csv`` has a line per number: recipe, a column ``key_<name>`` per key, seed, metric, value, unit, n and run.
-``runs.csv`` has a line per run. Both are sorted, so that a diff shows the numbers that are new. An empty field is a key
-that the row does not have, or the value of an undefined metric. Numbers are written with all their digits; a text that
-would read as a number begins with an apostrophe, as in a spreadsheet: ``'3``.
+``runs.csv`` has a line per run. Both are sorted, so that a diff shows new numbers. An empty field is a missing key or
+the value of an undefined metric. Numbers have all their digits; a text that could be read as a number begins with an
+apostrophe, as in a spreadsheet: ``'3``.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from sparseid.measurements import Key
 from sparseid.papers.rows import COLUMNS, PREFIX, key_columns, keys_of, no_rows, times
 
 RECORDED = CONFIGS.parent / "outputs" / "recorded"
-"""The project's own recorded results; an installed package has none beside it."""
+"""The project's own recorded results; an installed package has none."""
 RUNS = "runs.csv"
 PRESETS = "presets.csv"
-"""Table of the runs that each preset asks for, see :mod:`sparseid.papers.presets`."""
+"""Runs of each preset, see :mod:`sparseid.papers.presets`."""
 
 OF_RUN = ("paper", "scale", "recipe", "commit", "dirty", "device", "written")
-"""Columns that all rows of a run share."""
+"""Columns with one value per run."""
 _RUN_COLUMNS = ("run", "paper", "scale", "recipe", "seeds", "commit", "dirty", "device", "written", "sha256")
 _BEFORE_KEYS, _BEHIND_KEYS = ("recipe",), ("seed", "metric", "value", "unit", "n", "run")
 _DIGEST_LENGTH = 12
@@ -43,14 +43,15 @@ def read_recorded(folder: Path | None = None) -> tuple[pd.DataFrame, dict[str, s
     Parameters
     ----------
     folder
-        Where they lie, it need not exist; None for the project's own.
+        Their folder, which need not exist; None for the project's own.
 
     Returns
     -------
     rows
         A rows DataFrame.
     damaged
-        Paper -> what is wrong with its file, and the remedy; its rows are missing. All papers' if ``runs.csv`` is.
+        Paper -> message about its damaged file, with the remedy; its rows are missing. All papers if ``runs.csv`` is
+        damaged.
     """
     folder = RECORDED if folder is None else folder
     papers = sorted(path for path in folder.glob("*.csv") if path.name not in (RUNS, PRESETS))
@@ -69,7 +70,7 @@ def read_recorded(folder: Path | None = None) -> tuple[pd.DataFrame, dict[str, s
 
 
 def read_runs(folder: Path = RECORDED) -> pd.DataFrame:
-    """Return the table of recorded runs: paper, scale, recipe, seeds (a tuple), commit and so on of each.
+    """Return the table of recorded runs: paper, scale, recipe, seeds (a tuple), commit and so on.
 
     Raises
     ------
@@ -86,20 +87,20 @@ def read_runs(folder: Path = RECORDED) -> pd.DataFrame:
 
 
 def record(rows: pd.DataFrame, folder: Path = RECORDED) -> None:
-    """Add the rows of runs to the recorded ones, in the place of older rows of the same runs.
+    """Add the rows of runs to the recorded ones, replacing older rows of the same runs.
 
     Raises
     ------
     InputError
-        If a recorded file is damaged; nothing is written then.
+        If a recorded file is damaged; then nothing is written.
     """
     known, damaged = read_recorded(folder)
     if damaged:
         raise InputError(next(iter(damaged.values())))
     last = rows["run"].map(times(rows).groupby(rows["run"]).idxmax())
     rows = rows.assign(written=rows["written"].loc[last].to_numpy())  # a run has one time
-    kept = known[~known["run"].isin(rows["run"])]
-    together = pd.concat([part for part in (kept, rows) if len(part)], ignore_index=True)
+    others = known[~known["run"].isin(rows["run"])]
+    together = pd.concat([part for part in (others, rows) if len(part)], ignore_index=True)
     folder.mkdir(parents=True, exist_ok=True)
     for paper in sorted({*rows["paper"], *known["paper"][known["run"].isin(rows["run"])]}):
         _write_paper(together[together["paper"] == paper], folder / f"{paper}.csv")
@@ -107,7 +108,7 @@ def record(rows: pd.DataFrame, folder: Path = RECORDED) -> None:
 
 
 def run_digests(rows: pd.DataFrame) -> dict[str, str]:
-    """Return the SHA-256 of the content of each run's rows, whatever their order, shortened."""
+    """Return the shortened SHA-256 of each run's rows, whatever their order."""
     entries = rows[COLUMNS].astype({"value": object}).where(rows[COLUMNS].notna(), None)
     lines: dict[str, list[str]] = {}
     for row, keys in zip(entries.to_dict("records"), keys_of(rows), strict=True):
@@ -121,23 +122,23 @@ def run_digests(rows: pd.DataFrame) -> dict[str, str]:
 def read_table(
     path: Path, columns: Sequence[str], parsers: Mapping[str, Callable[[str], Any]] = {}, remedy: str = ""
 ) -> pd.DataFrame:
-    """Return a CSV file with a header as text, its columns parsed where `parsers` has how.
+    """Return a CSV file with a header as text, with columns parsed by `parsers`.
 
     Parameters
     ----------
     path
         The file.
     columns
-        Those that it must have; further ones are keys.
+        Required columns; further ones are keys.
     parsers
-        Column -> what gives a value from its text, KeyError or ValueError where it is none.
+        Column -> function that parses its text, with a KeyError or ValueError if it is invalid.
     remedy
-        What to do if the file is damaged; by default it is restored with git.
+        Advice if the file is damaged; by default to restore it with git.
 
     Raises
     ------
     InputError
-        If it is damaged; the message has file, line and remedy.
+        If it is damaged; the message names file, line and remedy.
     """
     remedy = remedy or f"Restore the file: git -C {path.parent} restore {path.name}"
 
@@ -183,7 +184,7 @@ def write_table(path: Path, header: Sequence[str], lines: Iterable[Sequence[str]
 
 
 def key_text(value: Key | None) -> str:
-    """Return a key's value as it is written; :func:`parse_key` is the inverse.
+    """Return the text of a key's value; :func:`parse_key` is the inverse.
 
     Examples
     --------
@@ -196,7 +197,7 @@ def key_text(value: Key | None) -> str:
 
 
 def parse_key(text: str) -> Key | None:
-    """Return the value that :func:`key_text` has written."""
+    """Return the value of a :func:`key_text`."""
     if not text or text.startswith("'"):
         return text[1:] if text else None
     for number in (int, float):
@@ -208,12 +209,12 @@ def parse_key(text: str) -> Key | None:
 
 
 def seeds_text(seeds: Iterable[int]) -> str:
-    """Return seeds as they are written: ``0 1 2``."""
+    """Return the text of seeds: ``0 1 2``."""
     return " ".join(map(str, seeds))
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
-    """Return the seeds that :func:`seeds_text` has written."""
+    """Return the seeds of a :func:`seeds_text`."""
     return tuple(map(int, text.split()))
 
 
@@ -223,7 +224,7 @@ def _value(text: str) -> float:
 
 def _read_paper(path: Path, runs: pd.DataFrame) -> pd.DataFrame:
     parsers: dict[str, Callable[[str], Any]] = {"seed": int, "n": int, "value": _value}
-    parsers["run"] = {name: name for name in runs.index}.__getitem__  # another one is damage
+    parsers["run"] = {name: name for name in runs.index}.__getitem__  # others are damage
     rows = read_table(path, [*_BEFORE_KEYS, *_BEHIND_KEYS], parsers)
     return rows.astype({"value": float}).join(runs, on="run")
 

@@ -54,16 +54,16 @@ def artefact(name: str) -> Artefact:
     Raises
     ------
     InputError
-        If there is none; names the nearest one.
+        If it is unknown; the message suggests the nearest one.
     """
     if name in ARTEFACTS:
         return ARTEFACTS[name]
     hint = f" Did you mean {' or '.join(near)}?" if (near := nearest(name, ARTEFACTS)) else ""
-    raise InputError(f"There is no artefact {name!r}.{hint} Known: {', '.join(ARTEFACTS)}.")
+    raise InputError(f"unknown artefact {name!r}.{hint} Known: {', '.join(ARTEFACTS)}.")
 
 
 def run_summary(paper: str, rows: pd.DataFrame) -> Artefact | None:
-    """Return the table that sums up one run with these rows; None if its paper declares none for such a run."""
+    """Return the table that summarises one run with these rows; None if its paper declares none for such a run."""
     if paper in PAPERS:
         for candidate in (*PAPERS[paper].artefacts, *PAPERS[paper].summaries):
             if candidate.summary_of_run and len(select(rows, candidate.selects)):

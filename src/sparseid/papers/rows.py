@@ -1,4 +1,4 @@
-"""Rows as a table: a DataFrame with a line per number, whose columns ``key_<name>`` address it in a paper's tables."""
+"""Rows as a table: a DataFrame with a line per number; columns ``key_<name>`` give its place in a paper's tables."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sparseid.measurements import Key
 from sparseid.training.rows import Row
 
 COLUMNS = [field.name for field in fields(Row) if field.name != "keys"]
-"""Columns of every rows DataFrame; those of keys come on top."""
+"""Columns of every rows DataFrame, followed by those of keys."""
 PREFIX = "key_"
-"""Begins the name of a column of keys: ``key_method``. It holds text and numbers as they are; None without the key."""
+"""Prefix of columns of keys: ``key_method``. They contain text and numbers as they are; None without the key."""
 
 
 def no_rows() -> pd.DataFrame:
@@ -35,12 +35,12 @@ def key_columns(rows: pd.DataFrame) -> list[str]:
 
 
 def key(rows: pd.DataFrame, name: str) -> pd.Series:
-    """Return the values of a key, None or NaN where a row does not have it."""
+    """Return the values of a key; None or NaN for rows without it."""
     return rows[PREFIX + name] if PREFIX + name in rows else pd.Series(None, index=rows.index, dtype=object)
 
 
 def keys_of(rows: pd.DataFrame, names: Sequence[str] | None = None) -> list[dict[str, Key]]:
-    """Return the keys of each row, all or those of these names, without those that it does not have."""
+    """Return the keys of each row, all or those named, as far as the row has them."""
     names = [name.removeprefix(PREFIX) for name in key_columns(rows)] if names is None else names
     keys: list[dict[str, Key]] = [{} for _ in range(len(rows))]
     for name in names:
@@ -51,7 +51,7 @@ def keys_of(rows: pd.DataFrame, names: Sequence[str] | None = None) -> list[dict
 
 
 def with_keys(rows: pd.DataFrame, keys: Iterable[Mapping[str, Key]]) -> pd.DataFrame:
-    """Return the rows with these keys, one mapping a row, in place of their own."""
+    """Return the rows with these keys, one mapping per row, in place of their own."""
     keys = list(keys)
     names = dict.fromkeys(name for of_row in keys for name in of_row)
     columns = {PREFIX + name: [of_row.get(name) for of_row in keys] for name in names}
@@ -60,7 +60,7 @@ def with_keys(rows: pd.DataFrame, keys: Iterable[Mapping[str, Key]]) -> pd.DataF
 
 
 def select(rows: pd.DataFrame, allowed: Mapping[str, Collection[Key | None]]) -> pd.DataFrame:
-    """Return the rows that carry every key of `allowed` with one of its values; None allows rows without the key."""
+    """Return the rows that have every key of `allowed` with one of its values; None allows rows without the key."""
     chosen = np.ones(len(rows), dtype=bool)
     for name, values in allowed.items():
         column = key(rows, name).to_numpy(object)
@@ -79,7 +79,7 @@ def per_seed(rows: pd.DataFrame, metric: str, **keys: Key) -> pd.Series:
     metric
         Name of the metric.
     **keys
-        Keys that the rows must carry; they may carry more.
+        Keys that the rows must have; they may have more.
 
     Returns
     -------
@@ -93,14 +93,14 @@ def per_seed(rows: pd.DataFrame, metric: str, **keys: Key) -> pd.Series:
 def per_replicate(rows: pd.DataFrame, metric: str, keys: Sequence[str] = ()) -> pd.Series:
     """Return the values of one metric of one table entry, one per replicate: a seed and the values of `keys`.
 
-    Rows without a value (undefined metrics) are dropped; further rows of a replicate are averaged. The order is that of
-    the replicates, not of the rows: a bootstrap interval depends on it.
+    Rows without a value (undefined metrics) are dropped; several rows of a replicate are averaged. The order is that of
+    the replicates, not of the rows: bootstrap intervals depend on it.
     """
     chosen = _of_metric(rows, metric)
     values: dict[tuple, list[float]] = {}
     columns = [chosen["seed"].tolist(), *(key(chosen, name).tolist() for name in keys)]
     for *replicate, value in zip(*columns, chosen["value"].astype(float).tolist(), strict=True):
-        if value == value:  # NaN is no value, and no key
+        if value == value:  # NaN: undefined value or missing key
             values.setdefault(tuple(part if part == part else None for part in replicate), []).append(value)
     ordered = sorted(values, key=lambda replicate: (replicate[0], *map(str, replicate[1:])))
     means = [float(np.mean(values[replicate])) for replicate in ordered]
@@ -113,19 +113,19 @@ def _of_metric(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def values_of(rows: pd.DataFrame, name: str) -> list[Key]:
-    """Return the values that a key takes in `rows`, sorted."""
+    """Return the values of a key in `rows`, sorted."""
     return sorted(set(key(rows, name).dropna()))
 
 
 def newest(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep the newest row of each recipe, table entry, seed and metric, in the order of their times."""
+    """Return the newest row of each recipe, table entry, seed and metric, in the order of their times."""
     ordered = rows.iloc[times(rows).argsort(kind="stable")]
     entry = ["paper", "scale", "recipe", "seed", "metric", *key_columns(rows)]
     return ordered.drop_duplicates(entry, keep="last").reset_index(drop=True)
 
 
 def times(rows: pd.DataFrame) -> pd.Series:
-    """Return when rows were written, as times in UTC."""
+    """Return the times of writing, in UTC."""
     return pd.to_datetime(rows["written"], utc=True, format="ISO8601")
 
 

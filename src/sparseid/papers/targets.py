@@ -3,15 +3,15 @@
 The file has these parts.
 
 ``statistics``
-    How the paper summarises its replicates (``centre``, ``interval``, ``over`` what); ours alike. An entry
-    of ``artefacts`` may have its own.
+    Aggregation of replicates in the paper (``centre``, ``interval``, ``over`` what), applied to ours as well. An
+    entry of ``artefacts`` may have its own.
 ``artefacts``
     Tables and figures: ``id``, ``title`` and what is in them.
 ``targets``
     Reported numbers: the fields of :class:`Target`, with ``row`` and ``column`` for its keys and ``spread`` (a standard
     deviation, or [low, high] of an interval) with ``spread_kind`` (``sd``, ``ci95`` or ``none``) for its interval. An
-    entry with ``grid`` (key -> values) stands for one entry per combination of values, which replace the keys in braces
-    in its ``id``; fields of entries that the paper shows in a picture only may be omitted.
+    entry with ``grid`` (key -> values) expands to one entry per combination of values, which replace the keys in braces
+    in its ``id``; fields of entries that the paper shows in a figure only may be omitted.
 ``claims``
     Statements that can be checked: ``statement`` in one sentence, ``condition``, the check as a formula, and
     ``holds_in_paper``, its outcome on the reported numbers ("yes (means)": only means are reported, so that a p value
@@ -38,54 +38,38 @@ import yaml
 
 from sparseid.errors import InputError
 from sparseid.measurements import Key
-from sparseid.papers.aggregation import Convention, convention
+from sparseid.papers.aggregation import Aggregation, parse_aggregation
 from sparseid.papers.packages import paper_file
 
 
 @dataclass(frozen=True)
 class Target:
-    """One number that a paper reports.
-
-    Parameters
-    ----------
-    id, artefact, metric, unit, source, note
-        As in the file.
-    keys
-        Row and column keys of the cell, treated alike.
-    value
-        The reported number; None where the cell exists only as a picture or in words.
-    words
-        What is reported where it is no number (a list of names), else empty.
-    op
-        Relation to `value` where the paper states a bound: ``=``, ``<``, ``<=``, ``>`` or ``>=``.
-    interval
-        Reported 95 % interval or value -+ standard deviation; None where the paper gives no spread.
-    spread_kind
-        What `interval` is: ``ci95``, ``sd`` or ``none``.
-    uncertainty
-        Reading error of a value that was read off a plot, 0 for a printed one.
-    n
-        Replicates behind the value; None where the paper does not say.
-    role
-        ``target`` (what the paper reports), ``alternate`` (same cell, other source) or ``reference`` (supporting
-        number).
-    """
+    """One number that a paper reports."""
 
     id: str
     artefact: str
     keys: dict[str, Key]
+    """Row and column keys of the entry, treated alike."""
     metric: str
     value: float | None
+    """The reported number; None if the entry is only in a figure or in words."""
     unit: str
     op: str = "="
+    """Relation to `value`, for bounds: ``=``, ``<``, ``<=``, ``>`` or ``>=``."""
     interval: tuple[float, float] | None = None
+    """Reported 95 % interval, or value -+ standard deviation; None without a spread."""
     spread_kind: str = "none"
+    """Type of `interval`: ``ci95``, ``sd`` or ``none``."""
     uncertainty: float = 0.0
+    """Reading error of a value that was read off a plot; 0 for a printed one."""
     n: int | None = None
+    """Number of replicates; None if the paper does not state it."""
     role: str = "target"
+    """``target`` (reported), ``alternate`` (same entry, other source) or ``reference`` (supporting number)."""
     source: str = ""
     note: str = ""
     words: str = ""
+    """The report in words if it is not a number (a list of names), else empty."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +85,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class PaperTargets:
-    """Everything ``targets.yaml`` holds that is compared with our numbers."""
+    """The content of ``targets.yaml`` that is compared with our numbers."""
 
     paper: str
     title: str
@@ -109,17 +93,17 @@ class PaperTargets:
     """Title of each artefact."""
     targets: tuple[Target, ...]
     statements: tuple[Statement, ...]
-    convention: Convention
-    """How the paper sums up its replicates."""
-    exceptions: dict[str, Convention]
-    """Artefact -> how this one does, where it differs."""
+    aggregation: Aggregation
+    """Aggregation of replicates in the paper."""
+    exceptions: dict[str, Aggregation]
+    """Artefact -> its aggregation, if it differs."""
 
-    def convention_of(self, artefact: str) -> Convention:
-        """Return how an artefact sums up its replicates."""
-        return self.exceptions.get(artefact, self.convention)
+    def aggregation_of(self, artefact: str) -> Aggregation:
+        """Return the aggregation of an artefact."""
+        return self.exceptions.get(artefact, self.aggregation)
 
     def of(self, artefact: str) -> list[Target]:
-        """Return what the paper reports in an artefact; supporting and alternate numbers are left out."""
+        """Return the reported numbers of an artefact, without supporting and alternate ones."""
         return [target for target in self.targets if target.artefact == artefact and target.role == "target"]
 
     def statements_about(self, artefact: str) -> list[Statement]:
@@ -134,7 +118,7 @@ def load_targets(paper: str) -> PaperTargets:
     Raises
     ------
     InputError
-        If there is no such paper, or it has no ``targets.yaml``.
+        If the paper is unknown or has no ``targets.yaml``.
     """
     path = paper_file(paper, "targets.yaml")
     if not path.is_file():
@@ -147,13 +131,13 @@ def load_targets(paper: str) -> PaperTargets:
         titles={artefact["id"]: artefact["title"] for artefact in artefacts},
         targets=tuple(_target(single) for entry in content.get("targets", ()) for single in _single(entry)),
         statements=tuple(_statement(entry) for entry in content.get("claims", ())),
-        convention=convention(content["statistics"]),
-        exceptions={entry["id"]: convention(entry["statistics"]) for entry in artefacts if "statistics" in entry},
+        aggregation=parse_aggregation(content["statistics"]),
+        exceptions={item["id"]: parse_aggregation(item["statistics"]) for item in artefacts if "statistics" in item},
     )
 
 
 def _single(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the entries that one with ``grid`` stands for, or the entry itself."""
+    """Yield the entries of a ``grid``, or the entry itself."""
     if "grid" not in entry:
         yield entry
         return
@@ -163,7 +147,7 @@ def _single(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def load_yaml(text: str) -> Any:
-    """Return YAML as plain values; the C parser is ten times faster, a platform without it still works."""
+    """Return YAML as plain values, parsed by the C parser (ten times faster) if available."""
     return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 

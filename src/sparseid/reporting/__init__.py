@@ -1,6 +1,6 @@
-"""From the rows of finished runs to tables, figures, verdicts and one page."""
+"""Tables, figures, verdicts and pages from the rows of finished runs."""
 
 from pathlib import Path
 
 PAGE = Path("report") / "index.html"
-"""Where the page lies below the folder of runs."""
+"""Start page, relative to the folder of runs."""

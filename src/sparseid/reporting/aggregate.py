@@ -1,4 +1,4 @@
-"""From rows to the cells of an artefact: our values over replicates beside the paper's number."""
+"""Entries of an artefact: our values, aggregated over replicates, and the paper's number."""
 
 from __future__ import annotations
 
@@ -16,39 +16,26 @@ from sparseid.reporting.verdicts import Verdict, judge
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One cell of a table or figure.
-
-    Parameters
-    ----------
-    keys, metric
-        What it is.
-    target
-        The paper's number; None where it has no such cell.
-    ours
-        Summary over replicates, in the paper's convention; None where nothing was measured.
-    verdict
-        The comparison.
-    unit
-        Of both numbers.
-    older_commits
-        Commits that some of our rows come from, other than that of the table's newest row.
-    run
-        Our replicates, those counted that have a row without a value; 0 where nothing was measured.
-    """
+class Entry:
+    """One entry of a table or figure."""
 
     keys: Mapping[str, Key]
     metric: str
     target: Target | None
+    """The paper's number; None if it has no such entry."""
     ours: Summary | None
+    """Summary of our replicates, aggregated as in the paper; None without measurements."""
     verdict: Verdict
     unit: str = ""
+    """Unit of both numbers."""
     older_commits: tuple[str, ...] = ()
+    """Commits of some of our rows, other than that of the table's newest row."""
     run: int = 0
+    """Number of our replicates, including those with a row but no value."""
 
 
-def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
-    """Return the cells of an artefact, those that the paper prints and those that we measured, in reading order.
+def entries(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Entry]:
+    """Return the printed and the measured entries of an artefact, in reading order.
 
     Parameters
     ----------
@@ -57,7 +44,7 @@ def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
     rows
         Rows DataFrame of any papers and scales.
     scale
-        The scale whose rows to use.
+        The scale to select.
     """
     mine = rows[(rows["paper"] == artefact.paper) & (rows["scale"] == scale)]
     mine = artefact.derive(select(mine, artefact.selects))
@@ -66,22 +53,23 @@ def cells(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Cell]:
     mine = mine[["seed", "metric", "value", "unit", "commit", *key_columns(mine)]]
     printed = {(_identity(target.keys), target.metric): target for target in artefact.targets}
     measured: dict[tuple[frozenset[tuple[str, Key]], str], list[int]] = {}
-    for place, (keys, metric) in enumerate(zip(keys_of(mine, artefact.cell), mine["metric"], strict=True)):
+    for place, (keys, metric) in enumerate(zip(keys_of(mine, artefact.entry_keys), mine["metric"], strict=True)):
         measured.setdefault((_identity(keys), metric), []).append(place)
 
-    def cell(identity: frozenset[tuple[str, Key]], metric: str) -> Cell:
-        keys, target = _projected(dict(identity), artefact), printed.get((identity, metric))
-        of_cell = mine.iloc[measured.get((_identity(keys), metric), [])]
-        ours = artefact.convention.summarise(of_cell, metric) if len(of_cell) else None
-        unit = target.unit if target else str(of_cell["unit"].iloc[0])
-        older = tuple(sorted(set(of_cell["commit"]) - {commit}))
-        without = ours is not None and bool(of_cell["value"].isna().any())
-        run = artefact.convention.replicates(of_cell, metric) if without else ours.n if ours else 0
+    def entry(identity: frozenset[tuple[str, Key]], metric: str) -> Entry:
+        own, target = dict(identity), printed.get((identity, metric))
+        keys = {name: own[name] for name in artefact.entry_keys if name in own}
+        chosen = mine.iloc[measured.get((_identity(keys), metric), [])]
+        ours = artefact.aggregation.summarise(chosen, metric) if len(chosen) else None
+        unit = target.unit if target else str(chosen["unit"].iloc[0])
+        older = tuple(sorted(set(chosen["commit"]) - {commit}))
+        undefined = ours is not None and bool(chosen["value"].isna().any())
+        run = artefact.aggregation.replicates(chosen, metric) if undefined else ours.n if ours else 0
         verdict = judge(target, ours, "paper" if artefact.computed else scale)
-        return Cell(keys, metric, target, ours, verdict, unit, older, run)
+        return Entry(keys, metric, target, ours, verdict, unit, older, run)
 
-    made = [cell(keys, metric) for keys, metric in printed | measured]
-    return sorted(made, key=lambda cell: _position(cell, artefact))
+    found = [entry(keys, metric) for keys, metric in printed | measured]
+    return sorted(found, key=lambda entry: _position(entry, artefact))
 
 
 def newest_commit(rows: pd.DataFrame) -> str:
@@ -89,18 +77,14 @@ def newest_commit(rows: pd.DataFrame) -> str:
     return "" if rows.empty else str(rows["commit"].iloc[times(rows).argmax()])
 
 
-def _projected(keys: Mapping[str, Key], artefact: Artefact) -> dict[str, Key]:
-    return {name: keys[name] for name in artefact.cell if name in keys}
-
-
 def _identity(keys: Mapping[str, Key]) -> frozenset[tuple[str, Key]]:
     return frozenset(keys.items())
 
 
-def _position(cell: Cell, artefact: Artefact) -> tuple:
+def _position(entry: Entry, artefact: Artefact) -> tuple:
     places = []
-    for name in artefact.cell:
-        value = cell.keys.get(name, "")
+    for name in artefact.entry_keys:
+        value = entry.keys.get(name, "")
         allowed = list(artefact.selects.get(name, ()))
         places.append((allowed.index(value), "") if value in allowed else (len(allowed), str(value)))
-    return (*places, artefact.metrics.index(cell.metric))
+    return (*places, artefact.metrics.index(entry.metric))

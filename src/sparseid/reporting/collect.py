@@ -1,4 +1,4 @@
-"""All results: rows of finished runs and recorded rows, and what could not be read."""
+"""All results: rows of finished runs, recorded rows, and messages about unreadable files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCALES = ("paper", "small", "smoke")
 
 @dataclass(frozen=True)
 class RunState:
-    """One run folder and how far it came; `state` is one of ``training.run_folder.STATES`` or ``unreadable``."""
+    """The state of one run folder, one of ``training.run_folder.STATES`` or ``unreadable``."""
 
     path: Path
     scale: str
@@ -35,7 +35,7 @@ class RunState:
 
 @dataclass(frozen=True)
 class Problem:
-    """A file of a paper that could not be read: which and what to do about it, ready to print."""
+    """A message about an unreadable file of a paper, with the remedy."""
 
     paper: str
     text: str
@@ -46,28 +46,19 @@ class Problem:
 
 @dataclass(frozen=True)
 class Collection:
-    """What a report is made from.
-
-    Attributes
-    ----------
-    rows
-        Rows DataFrame (:mod:`sparseid.papers.rows`), the newest of each recipe, table entry and seed, with a further
-        column ``source``: where the row was read (``outputs`` or ``recorded``).
-    runs
-        Every run folder, finished or not.
-    problems
-        What could not be read.
-    outputs
-        The folder of runs; None where there is none.
-    """
+    """The input of a report."""
 
     rows: pd.DataFrame
+    """Rows DataFrame (:mod:`sparseid.papers.rows`), the newest of each recipe, table entry and seed, with a further
+    column ``source``: where the row was read (``outputs`` or ``recorded``)."""
     runs: list[RunState]
+    """Every run folder, finished or not."""
     problems: list[Problem]
     outputs: Path | None = None
+    """The folder of runs; None if there is none."""
 
     def of_paper(self, paper: str) -> Collection:
-        """Return what belongs to one paper."""
+        """Return the part of one paper."""
         return Collection(
             self.rows[self.rows["paper"] == paper],
             [run for run in self.runs if run.paper == paper],
@@ -76,12 +67,12 @@ class Collection:
         )
 
     def arrays(self, scale: str) -> Arrays:
-        """Return what gives the saved arrays of a finished run of a scale by its name; nothing where there are none."""
+        """Return a lookup from run name to saved arrays (empty if the run saved none)."""
         folders = {run.path.name: run.path for run in self.runs if run.scale == scale and run.state == "done"}
         return lambda name: read_arrays(folders[name]) if name in folders else {}
 
     def scales(self) -> list[str]:
-        """Return the scales of which there is any run or row, in the order of the report."""
+        """Return the scales with any run or row, in the order of the report."""
         found = {*self.rows["scale"], *(run.scale for run in self.runs)}
         return [scale for scale in SCALES if scale in found]
 
@@ -101,8 +92,8 @@ def collect(outputs: Path, scale: str | None = None, recorded: Path | None = Non
     Returns
     -------
     Collection
-        Only runs in the state ``done`` give rows. A ``result.json`` or a recorded file that cannot be read gives a
-        problem, and nothing else of the report suffers.
+        Rows come only from runs in the state ``done``. An unreadable ``result.json`` or recorded file becomes a problem
+        and affects nothing else in the report.
     """
     found: list[Row] = []
     runs: list[RunState] = []
@@ -126,7 +117,7 @@ def collect(outputs: Path, scale: str | None = None, recorded: Path | None = Non
 
 
 def read_arrays(folder: Path) -> Mapping[str, np.ndarray]:
-    """Return what a run saved in ``arrays.npz``; nothing where it saved none."""
+    """Return the arrays in a run's ``arrays.npz``; empty without the file."""
     path = folder / "arrays.npz"
     if not path.is_file():
         return {}
@@ -135,9 +126,9 @@ def read_arrays(folder: Path) -> Mapping[str, np.ndarray]:
 
 
 def _run_folders(outputs: Path, scale: str | None) -> list[Path]:
-    scales = [scale] if scale else SCALES  # other folders beside them are somebody else's
+    scales = [scale] if scale else SCALES  # other folders in `outputs` are not ours
     folders = [path.parent for name in scales for path in outputs.glob(f"{name}/*/*/status.json")]
-    # A leading dot: the half-way state of a forced run that takes the place of its predecessor.
+    # A leading dot: the incomplete state of a forced run that is going to replace its predecessor.
     return sorted(folder for folder in folders if not folder.name.startswith("."))
 
 
@@ -145,5 +136,5 @@ def _state(folder: Path) -> tuple[str, str]:
     status = RunFolder(folder).read_status()
     state = None if status is None else status.get("state")
     if status is None or not isinstance(state, str) or state == "unreadable":
-        return "unreadable", f"{folder / 'status.json'} cannot be read. Ask for the run again: it goes on."
+        return "unreadable", f"{folder / 'status.json'} cannot be read. Start the run again: it continues."
     return state, str(status.get("message", ""))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 PNG_DPI = 160
 KINDS = ("png", "svg")
 _OPTIONS: dict[str, dict[str, Any]] = {
-    "png": {"dpi": PNG_DPI, "pil_kwargs": {"compress_level": 2}},  # 6, the default, takes a third of the time
+    "png": {"dpi": PNG_DPI, "pil_kwargs": {"compress_level": 2}},  # 6, the default, takes three times as long
     "svg": {"metadata": {"Date": None}},
 }
 
@@ -28,7 +28,7 @@ def save_figure(figure: Figure, folder: Path, name: str, kinds: Collection[str] 
 
     folder.mkdir(parents=True, exist_ok=True)
     figure.set_dpi(PNG_DPI)
-    if engine := figure.get_layout_engine():  # once, here: with one, each saving would draw everything twice
+    if engine := figure.get_layout_engine():  # once, here: otherwise each savefig would draw everything twice
         engine.execute(figure)
         figure.set_layout_engine(None)
     paths = {kind: folder / f"{name}.{kind}" for kind in kinds}

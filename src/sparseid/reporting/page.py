@@ -1,4 +1,4 @@
-"""The report: a start page, a page per paper, with tables (Markdown, LaTeX), figures and all rows beside them."""
+"""The report: a start page and a page per paper, with files of tables (Markdown, LaTeX), figures and all rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sparseid.files import write_text
-from sparseid.papers.labels import written
+from sparseid.papers.labels import label
 from sparseid.papers.presets import artefact_recipes
 from sparseid.papers.registry import ARTEFACTS, PAPERS
 from sparseid.papers.targets import load_targets
@@ -24,7 +24,7 @@ from sparseid.reporting.sections import Reported, Section, reported, write_artef
 from sparseid.reporting.tables import HEADER, LEGEND, OLDER_CODE, PARTLY, marks
 
 DEFAULT_SCALE = "small"
-"""The scale shown as missing when nothing has been run."""
+"""The scale shown as missing before the first run."""
 CLAIM_COLUMNS = {"holds": "held", "fails": "failed", "undecided": "undecided", "unchecked": "not checked"}
 VERDICT_COLUMNS = {
     "agrees": "agree",
@@ -33,42 +33,28 @@ VERDICT_COLUMNS = {
     "no printed number": "no number",
     "missing": "missing",
 }
-"""Outcomes and verdicts -> heads of the columns that count them on the start page."""
+"""Verdict -> header of the column with its count on the start page, like :data:`CLAIM_COLUMNS` for outcomes."""
 
 
 @dataclass(frozen=True)
 class PaperPage:
-    """Everything the page of one paper shows.
-
-    Attributes
-    ----------
-    paper, title
-        Folder of ``sparseid.papers`` and the paper's title.
-    sections
-        Scale -> its artefacts that are built.
-    planned
-        Those that are not.
-    pictures
-        Scale -> pictures of the newest finished run.
-    collection
-        Rows, runs and problems of the paper.
-    origins
-        Where its rows come from.
-    others
-        Runs whose rows are in no table: made with settings that are no preset's.
-    deviations
-        Where this project departs from the paper's text.
-    """
+    """The content of one paper's page."""
 
     paper: str
     title: str
     sections: dict[str, list[Section]]
+    """Scale -> its built artefacts."""
     planned: list[Reported]
+    """Its other artefacts."""
     pictures: dict[str, RunPictures]
+    """Scale -> pictures of the newest finished run."""
     collection: Collection
+    """Rows, runs and problems of the paper."""
     origins: list[Origin]
     others: list[str]
+    """Runs that are in no table because their settings match no preset."""
     deviations: list[dict[str, str]]
+    """Deviations of this project from the paper's text."""
 
     @property
     def path(self) -> str:
@@ -76,12 +62,12 @@ class PaperPage:
         return f"{self.paper}.html"
 
     def progress(self, scale: str) -> tuple[int, int]:
-        """Return how many runs its artefacts have and ask for at a scale; a run that several share counts once."""
-        made, expected = (
+        """Return the numbers of finished and of expected runs at a scale; a run that artefacts share counts once."""
+        done, expected = (
             frozenset().union(*(getattr(section, name) for section in self.sections[scale]))
-            for name in ("made", "expected")
+            for name in ("done", "expected")
         )
-        return len(made), len(expected)
+        return len(done), len(expected)
 
     @property
     def states(self) -> Counter[str]:
@@ -92,22 +78,22 @@ class PaperPage:
 def build_report(
     outputs: Path, scale: str | None = None, collection: Collection | None = None, png: bool = False
 ) -> Path:
-    """Write the report of everything under `outputs` (and the recorded rows) and return its start page.
+    """Write the report on everything under `outputs` and the recorded rows; return its start page.
 
     Parameters
     ----------
     outputs
         The folder of runs; it need not exist. The report goes to ``<outputs>/report``.
     scale
-        Only this scale; None for every scale of which there is anything.
+        Only this scale; None for every scale with any run or row.
     collection
-        What was collected from `outputs` at `scale`, where the caller has done so already.
+        The collection of `outputs` at `scale`, if the caller has it already.
     png
-        Whether to write each figure as a PNG file, too; the pages show SVG.
+        Whether to write each figure also as a PNG file; the pages show SVG.
 
     Notes
     -----
-    Renders from partial or no results; what is missing, unfinished, failed or unreadable is named on the pages.
+    Results may be partial or absent; the pages name missing, unfinished, failed and unreadable ones.
     """
     collection = collect(outputs, scale) if collection is None else collection
     start = outputs / PAGE
@@ -134,7 +120,7 @@ def _environment(pages: list[PaperPage]) -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters.update(written=written)
+    environment.filters.update(label=label)
     environment.globals.update(
         pages=pages,
         claim_columns=CLAIM_COLUMNS,
@@ -145,7 +131,7 @@ def _environment(pages: list[PaperPage]) -> Environment:
         partly=PARTLY,
         marks=marks,
         legend=LEGEND,
-        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        now=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
     return environment
 
@@ -171,7 +157,7 @@ def _paper_page(paper: str, collection: Collection, scales: list[str], report: P
 
 
 def _other_settings(paper: str, collection: Collection) -> list[str]:
-    """Return the runs whose rows are in no table here: made with settings that are no preset's."""
+    """Return the runs that are in no table because their settings match no preset."""
     rows = collection.rows
     names = [name for name, entry in ARTEFACTS.items() if entry.paper == paper]
     shown = {

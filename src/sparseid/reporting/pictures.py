@@ -1,4 +1,4 @@
-"""Pictures on the pages of the report, and those of the newest run, copied so that the report stands alone."""
+"""Pictures on the pages of the report; those of the newest run are copied, so that the report is self-contained."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ _PIXELS_PER_POINT = 4 / 3
 
 @dataclass(frozen=True)
 class Picture:
-    """An SVG picture: its path relative to the page, its name, width and height in pixels (0 where unknown)."""
+    """An SVG picture."""
 
     path: str
+    """Relative to the page."""
     name: str
     width: int
+    """Pixels; 0 if unknown, like `height`."""
     height: int
 
 
@@ -40,27 +42,23 @@ def picture(svg: Path, report: Path) -> Picture:
 
 
 def newest_pictures(runs: list[RunState], report: Path) -> dict[str, RunPictures]:
-    """Copy the pictures of the newest finished run of a paper at each scale beside the page.
+    """Copy the pictures of a paper's newest finished run at each scale into the report.
 
     Returns
     -------
     dict
-        Scale -> pictures; a scale without a finished run that has pictures is left out.
+        Scale -> pictures, for every scale with a finished run that has pictures.
     """
-    newest: dict[str, tuple[float, RunState]] = {}
-    for run in runs:
-        if run.state == "done" and _drawn(run):
-            written = (run.path / RESULT).stat().st_mtime
-            if run.scale not in newest or written > newest[run.scale][0]:
-                newest[run.scale] = (written, run)
+    done = [run for run in runs if run.state == "done" and _svgs(run)]
+    newest = {run.scale: run for run in sorted(done, key=lambda run: (run.path / RESULT).stat().st_mtime)}
     copied = {}
-    for scale, (_, run) in newest.items():
+    for scale, run in newest.items():
         folder = report / scale / f"{run.paper}-run"
         folder.mkdir(parents=True, exist_ok=True)
-        shown = [picture(Path(shutil.copyfile(svg, folder / svg.name)), report) for svg in _drawn(run)]
+        shown = [picture(Path(shutil.copyfile(svg, folder / svg.name)), report) for svg in _svgs(run)]
         copied[scale] = RunPictures(run.path.name, shown)
     return copied
 
 
-def _drawn(run: RunState) -> list[Path]:
+def _svgs(run: RunState) -> list[Path]:
     return sorted((run.path / "figures").glob("*.svg"))

@@ -1,4 +1,4 @@
-"""Where the numbers of a paper come from: code, devices, dates, and whether they were made here or are recorded."""
+"""Provenance of a paper's numbers: code, devices, dates, and whether they are recorded or from runs on this machine."""
 
 from __future__ import annotations
 
@@ -10,26 +10,17 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class Origin:
-    """Rows of one scale that share commit, device and source.
-
-    Attributes
-    ----------
-    commit, device, source
-        What they share; `source` is ``outputs`` (runs on this machine) or ``recorded`` (kept in git).
-    dirty
-        True if some of them were made with changes that no commit holds.
-    first, last
-        Times of writing, UTC, ``2026-05-01 10:00``.
-    runs, rows
-        How many.
-    """
+    """Rows of one scale that share commit, device and source."""
 
     scale: str
     commit: str
     device: str
     source: str
+    """``outputs`` (runs on this machine) or ``recorded`` (in git)."""
     dirty: bool
+    """True if some of them were computed with uncommitted changes."""
     first: str
+    """First time of writing, UTC, ``2026-05-01 10:00``."""
     last: str
     runs: int
     rows: int
@@ -40,19 +31,10 @@ def origins(rows: pd.DataFrame) -> list[Origin]:
     if rows.empty:
         return []
     groups: Any = rows.groupby(["scale", "commit", "device", "source"], sort=False)
-    found = [
-        Origin(
-            scale=scale,
-            commit=commit,
-            device=device,
-            source=source,
-            dirty=bool(group["dirty"].any()),
-            first=str(group["written"].min())[:16].replace("T", " "),
-            last=str(group["written"].max())[:16].replace("T", " "),
-            runs=group["run"].nunique(),
-            rows=len(group),
-        )
-        for (scale, commit, device, source), group in groups
-    ]
+    found = []
+    for (scale, commit, device, source), group in groups:
+        first, last = (str(time)[:16].replace("T", " ") for time in (group["written"].min(), group["written"].max()))
+        dirty, runs = bool(group["dirty"].any()), group["run"].nunique()
+        found.append(Origin(scale, commit, device, source, dirty, first, last, runs, len(group)))
     newest_first = sorted(found, key=lambda origin: origin.last, reverse=True)
     return sorted(newest_first, key=lambda origin: origin.scale)

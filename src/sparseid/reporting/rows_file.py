@@ -1,4 +1,4 @@
-"""All rows as one table: a parquet file that pandas, polars, DuckDB or R read."""
+"""All rows as one table: a parquet file for pandas, polars, DuckDB or R."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ def write_rows_file(rows: pd.DataFrame, path: Path) -> None:
 
 
 def flat(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows with their keys as columns.
+    """Return rows with typed columns.
 
     Parameters
     ----------
     rows
-        Rows DataFrame as ``reporting.collect`` gives it.
+        Rows DataFrame from :func:`sparseid.reporting.collect.collect`.
 
     Returns
     -------
     DataFrame
         A line per row. ``run``, ``paper``, ``scale``, ``recipe``, ``metric``, ``unit``, ``commit``, ``device`` and
         ``source`` are text, ``value`` is a float (NaN where undefined), ``seed`` and ``n`` are whole numbers, ``dirty``
-        and ``older_code`` bool, ``written`` a time in UTC. Key ``x`` stands in column ``key_x``: whole numbers, floats
-        or text, text where a key is used with both; missing where a row does not have it.
+        and ``older_code`` bool, ``written`` a time in UTC. Key ``x`` is column ``key_x``: whole numbers, floats or
+        text, text if a key has both; missing in rows without the key.
     """
     columns = {name: _TYPES.get(name, "string") for name in rows.columns.drop("written") if not name.startswith(PREFIX)}
     keys = {name: _column(rows[name]) for name in sorted(key_columns(rows))}
@@ -43,7 +43,7 @@ def flat(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _column(values: pd.Series) -> pd.Series:
     """Return the values of a key as a column of one type."""
-    kinds = set(map(type, values.dropna()))
-    if kinds <= {int, float}:
-        return values.astype("Int64" if kinds == {int} else "Float64")
+    types = set(map(type, values.dropna()))
+    if types <= {int, float}:
+        return values.astype("Int64" if types == {int} else "Float64")
     return values.where(values.isna(), values.map(str)).astype("string")

@@ -1,4 +1,4 @@
-"""How long runs took, as rows: for the run times that papers report."""
+"""Durations of runs as rows, for the run times that papers report."""
 
 from __future__ import annotations
 
@@ -10,28 +10,21 @@ from sparseid.training.run_folder import RunFolder
 
 
 def rows_with_seconds(folder: RunFolder) -> list[Row]:
-    """Return all rows of a finished run: its own and those of `seconds_rows`; RunError if they cannot be read."""
+    """Return the rows of a finished run and its `seconds_rows`; RunError if they cannot be read."""
     rows = read_rows(folder.result)
     return rows + seconds_rows(folder, rows)
 
 
 def seconds_rows(folder: RunFolder, rows: list[Row]) -> list[Row]:
-    """Return a row ``seconds`` of a finished run of one seed: making its data and training, by a wall clock.
+    """Return a row ``seconds`` of a finished run of one seed: the wall time of data preparation and training.
 
-    It stands beside the rows of a run and not among them, because it is the only one that another start would not
-    repeat. A stack has none: its members' share of its time is not the time that one of them takes alone.
-
-    Parameters
-    ----------
-    folder
-        The run.
-    rows
-        Its rows.
+    It is not among the run's own `rows`, because it is the only number that another run would not reproduce. Stacks
+    have none: a member's fraction of their time is not the time that it takes alone.
 
     Returns
     -------
     list of Row
-        Empty for a stack, and where ``timing.json`` does not say, as in folders of earlier versions.
+        Empty for a stack, and if ``timing.json`` is missing, as in folders of earlier versions.
     """
     if len({row.seed for row in rows}) != 1:
         return []

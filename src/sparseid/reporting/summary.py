@@ -1,4 +1,4 @@
-"""What the terminal shows when a run or a sweep has ended, and the files that go with it."""
+"""Terminal output at the end of a run or a sweep, and the files that belong to it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from sparseid.files import remove_leftovers, write_text
 from sparseid.measurements import Key
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import ClaimResult
-from sparseid.papers.labels import written_cell
+from sparseid.papers.labels import entry_label
 from sparseid.papers.paper import RunTable
 from sparseid.papers.presets import artefact_recipes, of_artefact
 from sparseid.papers.registry import artefact, run_figures, run_summary, run_tables
 from sparseid.papers.rows import newest, rows_frame
 from sparseid.reporting import PAGE
-from sparseid.reporting.aggregate import Cell, cells
+from sparseid.reporting.aggregate import Entry, entries
 from sparseid.reporting.collect import RESULT, Collection, collect, read_arrays
 from sparseid.reporting.figures import save_figure
 from sparseid.reporting.page import build_report
@@ -33,7 +33,7 @@ from sparseid.reporting.verdicts import Verdict
 from sparseid.training.rows import read_rows
 
 WIDTH = 118
-"""Columns where the output is no terminal."""
+"""Columns if the output is not a terminal."""
 _STYLES = {
     "agrees": "green",
     "holds": "green",
@@ -45,14 +45,14 @@ _STYLES = {
 
 
 def finish_run(folder: Path, page: bool = True) -> None:
-    """Draw a finished run's figures, print its numbers beside the paper's, and bring the report up to date.
+    """Draw a finished run's figures, print its numbers and the paper's, and update the report.
 
     Parameters
     ----------
     folder
-        The run's folder, ``<outputs>/<scale>/<paper>/<run>``, with ``result.json`` and, for pictures, ``arrays.npz``.
+        The run's folder, ``<outputs>/<scale>/<paper>/<run>``, with ``result.json`` and, for figures, ``arrays.npz``.
     page
-        Whether to build the report; False for a cell of a sweep, which does so once at its end.
+        Whether to update the report; False in a sweep, which does so once at its end.
 
     Raises
     ------
@@ -65,22 +65,22 @@ def finish_run(folder: Path, page: bool = True) -> None:
     remove_leftovers(folder)
     for name, figure in run_figures(paper, rows, read_arrays(folder), scale).items():
         save_figure(figure, folder / "figures", name)
-    (folder / "figures").mkdir(exist_ok=True)  # also where there was nothing to draw: it says that all is drawn
+    (folder / "figures").mkdir(exist_ok=True)  # even if empty: a sign that all figures are drawn
     console = _console()
     summary = run_summary(paper, rows)
     if summary is not None:
-        table = lines(cells(summary, rows, scale), summary.convention)
-        _print_table(console, caption(summary.title, scale, summary.convention), table)
+        table = lines(entries(summary, rows, scale), summary.aggregation)
+        _print_table(console, caption(summary.title, scale, summary.aggregation), table)
     for further in run_tables(paper, rows):
         _print_numbers(console, further)
     _print_end(console, scale, folder / "figures", _build_report(console, outputs) if page else None)
 
 
-def finish_artefact(artefact_id: str, outputs: Path, scale: str, asked: frozenset[str] = frozenset()) -> None:
-    """Print an artefact's table over seeds and its claims after a sweep; bring the report and its figure up to date.
+def finish_artefact(artefact_id: str, outputs: Path, scale: str, recipes: frozenset[str] = frozenset()) -> None:
+    """Print an artefact's table over seeds and its claims after a sweep; update the report.
 
-    Where the sweep had other settings than the artefact's preset (other data), the table is of its runs, compares
-    nothing and is kept as ``<artefact>-other-settings.md``; the report has only what the preset asks for.
+    After a sweep with other settings than the artefact's preset (other data), the table has the runs of the sweep,
+    compares nothing and is saved as ``<artefact>-other-settings.md``; the report has only runs of the preset.
 
     Parameters
     ----------
@@ -89,77 +89,77 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str, asked: frozense
     outputs
         The folder of runs.
     scale
-        The scale that was run.
-    asked
-        Recipes of the runs of the sweep.
+        The scale of the sweep.
+    recipes
+        Recipes of the sweep's runs.
 
     Raises
     ------
     InputError
-        If there is no such artefact.
+        If the artefact is unknown.
     """
     chosen = artefact(artefact_id)
     outputs = Path(outputs)
     collection = collect(outputs)
     console = _console()
-    if asked - artefact_recipes(chosen.id, scale, outputs):
-        rows = collection.rows[(collection.rows["scale"] == scale) & collection.rows["recipe"].isin(asked)]
+    if recipes - artefact_recipes(chosen.id, scale, outputs):
+        rows = collection.rows[(collection.rows["scale"] == scale) & collection.rows["recipe"].isin(recipes)]
         _finish_others(console, chosen, rows, outputs, scale)
     else:
         rows_of = partial(of_artefact, collection.rows, scale=scale, outputs=outputs)
-        table = lines(cells(chosen, rows_of(chosen.id), scale), chosen.convention)
-        _print_table(console, caption(chosen.title, scale, chosen.convention), table)
+        table = lines(entries(chosen, rows_of(chosen.id), scale), chosen.aggregation)
+        _print_table(console, caption(chosen.title, scale, chosen.aggregation), table)
         _print_claims(console, chosen.check_claims(rows_of, scale))
     for problem in collection.of_paper(chosen.paper).problems:
         _say(console, f"not used: {problem}")
-    page = _build_report(console, outputs, collection)  # of all papers, so after what was asked for
+    page = _build_report(console, outputs, collection)  # of all papers: slower than the table above
     _print_end(console, scale, page.parent / scale, page)
 
 
 def _finish_others(console: Console, chosen: Artefact, rows: pd.DataFrame, outputs: Path, scale: str) -> None:
-    """Print and keep the table of a sweep with other settings than the preset's; nothing where nothing was made.
+    """Print and save the table of a sweep with other settings than the preset's, if it has any rows.
 
-    Where no cell of the artefact's is among its rows (a structure or a data set that the paper has not) it is the table
-    of single runs.
+    If its rows have no entry of the artefact (a structure or a data set that is not in the paper), it is the table of
+    single runs.
     """
-    shown, made = chosen, _incomparable(cells(chosen, rows, scale))
-    if not made and (summary := run_summary(chosen.paper, rows)) is not None:
-        shown, made = summary, _incomparable(cells(summary, rows, scale))
-    if not made:
+    shown, found = chosen, _incomparable(entries(chosen, rows, scale))
+    if not found and (summary := run_summary(chosen.paper, rows)) is not None:
+        shown, found = summary, _incomparable(entries(summary, rows, scale))
+    if not found:
         return
-    title = _title_of_others(chosen.title, [cell.keys for cell in made])
-    heading, table = caption(title, scale, shown.convention), lines(made, shown.convention)
+    title = _title_of_others(chosen.title, [entry.keys for entry in found])
+    heading, table = caption(title, scale, shown.aggregation), lines(found, shown.aggregation)
     _print_table(console, heading, table)
     if shown is chosen:
         _print_claims(console, chosen.check_claims(lambda name: rows if name == chosen.id else rows[:0], scale))
-    kept = (outputs / PAGE).parent / scale / f"{file_name(chosen.id)}-other-settings.md"
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    write_text(kept, markdown(table, heading))
-    _say(console, f"Table:   {kept}")
+    file = (outputs / PAGE).parent / scale / f"{file_name(chosen.id)}-other-settings.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_text(file, markdown(table, heading))
+    _say(console, f"Table:   {file}")
 
 
-def _incomparable(made: Sequence[Cell]) -> list[Cell]:
-    return [replace(cell, verdict=Verdict("not comparable")) for cell in made if cell.ours is not None]
+def _incomparable(found: Sequence[Entry]) -> list[Entry]:
+    return [replace(entry, verdict=Verdict("not comparable")) for entry in found if entry.ours is not None]
 
 
 def _build_report(console: Console, outputs: Path, collection: Collection | None = None) -> Path:
-    """Bring the report up to date; say so first, because that takes a moment."""
+    """Update the report; print a line first, because it takes a moment."""
     _say(console, "writing the report of all results")
     return build_report(outputs, collection=collection)
 
 
 def _title_of_others(title: str, keys: Sequence[Mapping[str, Key]]) -> str:
-    """Return the title of runs that are not the preset's: without its remarks on its data, with what all cells share.
+    """Return the title of runs that are not the preset's: without remarks on its data, with the keys of all entries.
 
     Examples
     --------
-    >>> _title_of_others("Table 1 (below scale=paper: made)", [{"domain": "movielens", "method": "vae"}])
+    >>> _title_of_others("Table 1 (below scale=paper: synthetic)", [{"domain": "movielens", "method": "vae"}])
     "Table 1 with other settings than the preset's: MovieLens, VAE"
     """
     first, *others = keys or [{}]
-    shared = {name: value for name, value in first.items() if all(cell.get(name) == value for cell in others)}
+    shared = {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
     text = f"{title.partition(' (')[0]} with other settings than the preset's"
-    return f"{text}: {written_cell(shared)}" if shared else text
+    return f"{text}: {entry_label(shared)}" if shared else text
 
 
 def _console() -> Console:

@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from sparseid.metrics.intervals import Summary
-from sparseid.papers.aggregation import Convention
-from sparseid.papers.labels import written, written_cell, written_unit
+from sparseid.papers.aggregation import Aggregation
+from sparseid.papers.labels import entry_label, label, unit_label
 from sparseid.papers.targets import Target
-from sparseid.reporting.aggregate import Cell
+from sparseid.reporting.aggregate import Entry
 from sparseid.reporting.verdicts import MEANINGS
 
-HEADER = ("cell", "metric", "paper", "ours", "n", "verdict")
+HEADER = ("entry", "metric", "paper", "ours", "n", "verdict")
 OLDER_CODE = "\N{DAGGER}"
-"""Marks numbers with rows of another commit than the table's newest."""
+"""Mark of numbers with rows of another commit than the table's newest."""
 PARTLY = "n of m"
-"""Written in the place of n where some of the m replicates that were run have no value."""
+"""Form of n if some of the m replicates have no value."""
 MARKS = {
-    PARTLY: "of m that were run, n have a value; the others diverged, or the metric is not defined for them",
-    OLDER_CODE: "contains rows made by another commit than the table's newest row",
+    PARTLY: "of the m runs, n have a value; the others diverged, or the metric is undefined for them",
+    OLDER_CODE: "contains rows of another commit than the table's newest row",
 }
 LEGEND: dict[str, str] = {**MEANINGS, **MARKS}
-"""What verdicts and marks of the tables mean."""
+"""Verdict or mark -> explanation."""
 _PLUS_MINUS = "\N{PLUS-MINUS SIGN}"
 _TEX = str.maketrans(
     {"%": r"\%", "_": r"\_", "&": r"\&", "#": r"\#", "~": r"\textasciitilde{}", "\N{LESS-THAN OR EQUAL TO}": r"$\le$",
@@ -35,39 +35,39 @@ _TEX = str.maketrans(
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a comparison table, as text under :data:`HEADER`, and its verdict's word."""
+    """One line of a comparison table: texts under :data:`HEADER`, and the word of its verdict."""
 
     texts: tuple[str, str, str, str, str, str]
     word: str
 
 
-def lines(cells: Sequence[Cell], convention: Convention) -> list[Line]:
-    """Write cells as lines; a whole domain (first key) without any measurement becomes a single line.
+def lines(entries: Sequence[Entry], aggregation: Aggregation) -> list[Line]:
+    """Format entries as lines; a whole domain (first key) without any measurement becomes a single line.
 
-    Keys that are the same in every cell go without saying, except the first. The numbers of ours are written in the
-    paper's `convention`.
+    Keys with the same value in every entry are omitted, except the first. Our numbers are formatted for the paper's
+    `aggregation`.
     """
-    names = _telling_keys(cells)
-    made = []
-    for first, group in groupby(cells, key=lambda cell: cell.keys.get(names[0], "")):
+    names = _distinguishing_keys(entries)
+    found = []
+    for first, group in groupby(entries, key=lambda entry: entry.keys.get(names[0], "")):
         members = list(group)
-        if len(members) > 1 and all(cell.verdict.word == "missing" for cell in members):
-            made.append(Line((written(first), f"{len(members)} numbers", "", "", "0", "missing"), "missing"))
+        if len(members) > 1 and all(entry.verdict.word == "missing" for entry in members):
+            found.append(Line((label(first), f"{len(members)} numbers", "", "", "0", "missing"), "missing"))
         else:
-            made += [_line(cell, names, convention.symmetric) for cell in members]
-    return made
+            found += [_line(entry, names, aggregation.symmetric) for entry in members]
+    return found
 
 
 def number(value: float, width: float = 0.0) -> str:
-    """Write a number of ours with three significant digits, more where they hide its interval or lie close to 100.
+    """Format our number with three significant digits, more if they hide its interval or if it is close to 100.
 
     Parameters
     ----------
     value
         The number.
     width
-        Of its interval, whose first digit is written; 0 where there is none: then what lies close to 100 (accuracies,
-        sparsities) has four decimals.
+        Width of its interval, whose first digit is shown; 0 without one: numbers close to 100 (accuracies, sparsities)
+        then have four decimals.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def number(value: float, width: float = 0.0) -> str:
 
 
 def printed(value: float) -> str:
-    """Write a number of the paper with at most three significant digits, those close to 100 in full.
+    """Format a number of the paper with at most three significant digits, those close to 100 in full.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def printed(value: float) -> str:
 
 
 def paper_text(target: Target | None) -> str:
-    """Write the paper's number: relation, ``~`` where it was read off a plot, interval."""
+    """Format the paper's number: relation, ``~`` if it was read off a plot, interval."""
     if target is None or target.value is None:
         return (target.words if target else "") or "\N{EN DASH}"
     sign = {"=": "", "<=": "\N{LESS-THAN OR EQUAL TO} ", ">=": "\N{GREATER-THAN OR EQUAL TO} "}
@@ -109,7 +109,7 @@ def paper_text(target: Target | None) -> str:
 
 
 def ours_text(ours: Summary | None, symmetric: bool = False) -> str:
-    """Write our centre and its interval, as +- where it is `symmetric`; no interval for a single replicate."""
+    """Format our centre and its interval, as +- if it is `symmetric`; no interval for a single replicate."""
     if ours is None or math.isnan(ours.centre):
         return "\N{EN DASH}"
     if math.isnan(ours.low):
@@ -121,7 +121,7 @@ def ours_text(ours: Summary | None, symmetric: bool = False) -> str:
 
 
 def markdown(table: Sequence[Line], caption: str) -> str:
-    """Return a Markdown table under its caption, with the meaning of its verdicts below."""
+    """Return a Markdown table with a caption above and explanations of its verdicts below."""
     rows = [HEADER, ("---",) * len(HEADER), *(line.texts for line in table)]
     body = "\n".join("| " + " | ".join(text.replace("|", r"\|") for text in row) + " |" for row in rows)
     notes = "".join(f"* {word}: {meaning}\n" for word, meaning in legend(table).items())
@@ -129,7 +129,7 @@ def markdown(table: Sequence[Line], caption: str) -> str:
 
 
 def latex(table: Sequence[Line], caption: str) -> str:
-    """Return a LaTeX table with booktabs rules, with the meaning of its verdicts below."""
+    """Return a LaTeX table with booktabs rules and explanations of its verdicts below."""
     rows = [" & ".join(text.translate(_TEX) for text in line.texts) + r" \\" for line in table]
     notes = [f"{word}: {meaning}".translate(_TEX) for word, meaning in legend(table).items()]
     return "\n".join(
@@ -152,13 +152,13 @@ def latex(table: Sequence[Line], caption: str) -> str:
 
 
 def legend(table: Sequence[Line]) -> dict[str, str]:
-    """Return what the verdicts and marks that occur in a table mean, in the order of :data:`LEGEND`."""
+    """Return explanations of the verdicts and marks in a table, in the order of :data:`LEGEND`."""
     words = {line.word for line in table}
     return {word: meaning for word, meaning in MEANINGS.items() if word in words} | marks(table)
 
 
 def marks(table: Sequence[Line]) -> dict[str, str]:
-    """Return what the marks that occur in a table mean, in the order of :data:`MARKS`."""
+    """Return explanations of the marks in a table, in the order of :data:`MARKS`."""
     columns = [dict(zip(HEADER, line.texts, strict=True)) for line in table]
     used = {PARTLY for texts in columns if " of " in texts["n"]} | {
         OLDER_CODE for texts in columns if OLDER_CODE in texts["ours"]
@@ -166,31 +166,31 @@ def marks(table: Sequence[Line]) -> dict[str, str]:
     return {mark: meaning for mark, meaning in MARKS.items() if mark in used}
 
 
-def caption(title: str, scale: str, convention: Convention) -> str:
-    """Return the caption of a comparison table: what it shows, at which scale, and how ours are summed up."""
-    return f"{title} (scale={scale}; ours: {convention})"
+def caption(title: str, scale: str, aggregation: Aggregation) -> str:
+    """Return the caption of a comparison table: title, scale and aggregation of our replicates."""
+    return f"{title} (scale={scale}; ours: {aggregation})"
 
 
 def metric_text(metric: str, unit: str) -> str:
     """Return a metric's name with its unit."""
-    unit = written_unit(unit)
-    return written(metric) + (f", {unit}" if unit else "")
+    unit = unit_label(unit)
+    return label(metric) + (f", {unit}" if unit else "")
 
 
-def _line(cell: Cell, names: Sequence[str], symmetric: bool) -> Line:
-    n = cell.ours.n if cell.ours else 0
+def _line(entry: Entry, names: Sequence[str], symmetric: bool) -> Line:
+    n = entry.ours.n if entry.ours else 0
     texts = (
-        written_cell({name: cell.keys[name] for name in names if name in cell.keys}),
-        metric_text(cell.metric, cell.unit),
-        paper_text(cell.target),
-        ours_text(cell.ours, symmetric) + (OLDER_CODE if cell.older_commits else ""),
-        f"{n} of {cell.run}" if n < cell.run else str(n),
-        str(cell.verdict),
+        entry_label({name: entry.keys[name] for name in names if name in entry.keys}),
+        metric_text(entry.metric, entry.unit),
+        paper_text(entry.target),
+        ours_text(entry.ours, symmetric) + (OLDER_CODE if entry.older_commits else ""),
+        f"{n} of {entry.run}" if n < entry.run else str(n),
+        str(entry.verdict),
     )
-    return Line(texts, cell.verdict.word)
+    return Line(texts, entry.verdict.word)
 
 
-def _telling_keys(cells: Sequence[Cell]) -> list[str]:
-    """Return the keys that tell cells apart, led by the first one that any cell has."""
-    names = list(dict.fromkeys(name for cell in cells for name in cell.keys))
-    return names[:1] + [name for name in names[1:] if len({cell.keys.get(name) for cell in cells}) > 1] or [""]
+def _distinguishing_keys(entries: Sequence[Entry]) -> list[str]:
+    """Return the keys whose values differ between entries, preceded by the first key of any entry."""
+    names = list(dict.fromkeys(name for entry in entries for name in entry.keys))
+    return names[:1] + [name for name in names[1:] if len({entry.keys.get(name) for entry in entries}) > 1] or [""]

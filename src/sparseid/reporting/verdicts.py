@@ -1,4 +1,4 @@
-"""The verdict on our number beside the paper's."""
+"""Verdicts: the comparison of our number with the paper's."""
 
 from __future__ import annotations
 
@@ -12,34 +12,35 @@ from sparseid.papers.targets import Target
 Word = Literal["agrees", "differs", "not comparable", "no printed number", "missing"]
 MEANINGS: dict[str, str] = {
     "agrees": "our interval overlaps the paper's, or reaches its number within rounding and reading error",
-    "differs": "our interval does not reach the paper's; the difference of our number stands beside it",
-    "not comparable": "made at a smaller scale than the paper's, or on a stand-in for its data",
-    "no printed number": "the paper prints no such number: it shows a picture, or the line is ours alone",
+    "differs": "our interval does not reach the paper's; the difference of our number is given",
+    "not comparable": "from a smaller scale than the paper's, or from synthetic data in place of the paper's",
+    "no printed number": "the paper prints no such number: it shows a figure, or the line is ours alone",
     "missing": "no finished run gives this number",
 }
-"""What a reader is told of each word; :func:`judge` has the rules."""
+"""Explanation of each word for readers; :func:`judge` has the rules."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on one cell; `difference` is our centre minus the paper's number where the verdict is ``differs``."""
+    """The verdict on one entry."""
 
     word: Word
     difference: float | None = None
+    """Our centre minus the paper's number; only for ``differs``."""
 
     def __str__(self) -> str:
         return self.word if self.difference is None else f"{self.word} by {self.difference:+.2g}"
 
 
 def judge(target: Target | None, ours: Summary | None, scale: str) -> Verdict:
-    """Compare one cell.
+    """Compare one entry.
 
     Parameters
     ----------
     target
-        The paper's number; None or without a value where it prints none.
+        The paper's number; None or without a value if it prints none.
     ours
-        Our values over replicates, summed up as the paper does; None or without a centre where nothing was measured.
+        Our values over replicates, aggregated as in the paper; None or without a centre if nothing was measured.
     scale
         Scale of our rows: only ``paper`` compares.
 
@@ -69,7 +70,7 @@ def judge(target: Target | None, ours: Summary | None, scale: str) -> Verdict:
 
 
 def half_last_digit(value: float) -> float:
-    """Return half a unit of the last digit with which `value` is printed.
+    """Return half a unit of the last printed digit of `value`.
 
     Examples
     --------

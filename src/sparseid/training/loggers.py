@@ -26,7 +26,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from sparseid.config.identity import cell_keys, member_seeds, run_hash, run_name
+from sparseid.config.identity import member_seeds, row_keys, run_hash, run_name
 from sparseid.config.schema import RunConfig
 from sparseid.training import environment
 from sparseid.training.rows import Row, read_rows
@@ -91,13 +91,13 @@ def _send(process: subprocess.Popen, line: str) -> None:
 
 def request(cfg: RunConfig, folder: RunFolder) -> dict[str, Any]:
     """Return the input of the reporter as plain values; ``init`` are arguments of ``wandb.init``."""
-    cell = cell_keys(cfg)
+    trial = row_keys(cfg)
     return {
         "folder": str(folder.path.absolute()),
         "mode": cfg.logger.mode,
         "resumed": len(folder.metrics.read_text(encoding="utf-8").splitlines()) > 1,
         "pid": os.getpid(),
-        "cell": list(cell),
+        "trial": list(trial),
         "init": {
             "dir": os.environ.get("WANDB_DIR") or str(Path(cfg.outputs).absolute()),
             "project": cfg.logger.project,
@@ -105,7 +105,7 @@ def request(cfg: RunConfig, folder: RunFolder) -> dict[str, Any]:
             "id": f"{cfg.scale}-{cfg.paper}-{run_hash(cfg)}",
             "name": run_name(cfg),
             "group": cfg.experiment,
-            "job_type": "-".join(map(str, cell.values())),
+            "job_type": "-".join(map(str, trial.values())),
             "tags": tags(cfg, environment.read(folder.path / "environment.json") or {}),
             "config": asdict(cfg),
         },
@@ -179,7 +179,7 @@ def report(asked: dict[str, Any], ended: threading.Event, say: Callable[[str], N
     folder = current(RunFolder(Path(asked["folder"])))
     state = folder.state
     if state == "done":
-        run.summary.update(summary(read_rows(folder.result), asked["cell"]))
+        run.summary.update(summary(read_rows(folder.result), asked["trial"]))
         figures = (folder.path / "figures").glob("*.png")
         if pictures := {FIGURES + path.stem: wandb.Image(str(path)) for path in figures}:
             run.log(pictures)
@@ -237,14 +237,14 @@ def new_points(file: BinaryIO) -> Iterator[tuple[int, dict[str, float]]]:
     yield from points.items()
 
 
-def summary(rows: list[Row], cell: Collection[str]) -> dict[str, float]:
+def summary(rows: list[Row], trial: Collection[str]) -> dict[str, float]:
     """Return the defined values of rows by `summary_name`."""
-    return {summary_name(row, cell): row.value for row in rows if row.value is not None}
+    return {summary_name(row, trial): row.value for row in rows if row.value is not None}
 
 
-def summary_name(row: Row, cell: Collection[str]) -> str:
-    """Return ``final/<key>=<value>/.../<metric>`` without the keys in `cell`, which are common to the run."""
-    keys = [f"{name}={value}" for name, value in row.keys.items() if name not in cell]
+def summary_name(row: Row, trial: Collection[str]) -> str:
+    """Return ``final/<key>=<value>/.../<metric>`` without the keys in `trial`, which are common to the run."""
+    keys = [f"{name}={value}" for name, value in row.keys.items() if name not in trial]
     return "/".join(["final", *keys, row.metric])
 
 

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytorch_lightning as pl
 
-from sparseid.config.identity import cell_keys, recipe_hash, run_directory
+from sparseid.config.identity import recipe_hash, row_keys, run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.data.module import DataModule
 from sparseid.files import replace_file, write_json
 from sparseid.measurements import Evaluation
 from sparseid.methods.module import ExperimentModule
 from sparseid.streams import Streams
-from sparseid.training import environment, needed
+from sparseid.training import environment, parents
 from sparseid.training.build import build_data, build_module, build_tester, build_trainer
 from sparseid.training.checkpoints import load, usable_checkpoint
 from sparseid.training.preemption import Preemption
@@ -52,7 +52,7 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
     data = build_data(cfg)
     module = build_module(cfg, data)
     if checkpoint is None:
-        needed.start(cfg, module, (lambda line: None) if helper else folder.say)
+        parents.start(cfg, module, (lambda line: None) if helper else folder.say)
     trainer = build_trainer(cfg, folder, preemption)
     if not helper:
         made_with = record_start(cfg, folder, trainer, checkpoint, data.files)
@@ -120,7 +120,7 @@ def test(trainer: pl.Trainer, module: ExperimentModule, data: DataModule, evalua
 
 def make_rows(cfg: RunConfig, method: ExperimentModule, evaluation: Evaluation, made_with: dict[str, Any]) -> list[Row]:
     """Return the measurements of one test as rows."""
-    run, recipe, keys, written = run_directory(cfg).name, recipe_hash(cfg), cell_keys(cfg) | evaluation.keys, now()
+    run, recipe, keys, written = run_directory(cfg).name, recipe_hash(cfg), row_keys(cfg) | evaluation.keys, now()
     return [
         Row(
             run=run,

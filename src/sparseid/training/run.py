@@ -16,7 +16,7 @@ from pathlib import Path
 from sparseid.config.identity import run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.errors import InputError
-from sparseid.training import needed
+from sparseid.training import parents
 from sparseid.training.errors import RunDiverged, RunError, RunPreempted, disk_full
 from sparseid.training.preemption import GO_ON, Preemption, slurm_job
 from sparseid.training.processes import end_with_parent, helper_process, leave_helpers_error
@@ -76,7 +76,7 @@ def execute(cfg: RunConfig) -> Path:
 def make(cfg: RunConfig, folder: RunFolder) -> None:
     """Train, test and write the rows of an unfinished run."""
     if not any(folder.checkpoints.glob("*.ckpt")):  # a run that has begun no longer needs its parent
-        needed.require(cfg)
+        parents.require(cfg)
     folder.open(cfg)
     preemption = Preemption(cfg.trainer.stop_before_s)
     with preemption.listening(), outcome(folder):
@@ -124,7 +124,7 @@ def outcome(folder: RunFolder) -> Iterator[None]:
 
 
 def end(folder: RunFolder, error: BaseException) -> None:
-    """Write the status of a run that did not finish; raise an error for the user in place of `error`, if needed."""
+    """Write the status of a run that did not finish; raise an error for the user in place of `error`, if parents."""
     # Lightning turns an interrupt into exit(1)
     interrupted = isinstance(error, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt)
     if not interrupted and not isinstance(error, RunDiverged | RunPreempted):

@@ -68,8 +68,8 @@ def test_a_changed_file_is_read_again(file_of):
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"observations": None}, "there is no array observations (only: labels, ground_truth, latents)"),
-        ({"labels": None, "observations": None}, "no array observations and no array labels"),
+        ({"observations": None}, "it lacks the array observations (found: labels, ground_truth, latents)"),
+        ({"labels": None, "observations": None}, "it lacks the arrays observations and labels"),
         (
             {"observations": np.where(np.arange(60) % 20 == 0, np.nan, 0.0)[:, None]},
             "beyond single precision in 3 of 60 rows",
@@ -101,7 +101,7 @@ def test_unusable_arrays_are_named(file_of, changes, text):
 
 
 def test_unusable_files(tmp_path, file_of):
-    assert "must name your npz file" in refused("")
+    assert "set data.path to your npz file" in refused("")
     assert "No such file" in refused(str(tmp_path / "absent.npz"))
     assert "Is a directory" in refused(str(tmp_path))
     path = tmp_path / "broken.npz"
@@ -173,7 +173,7 @@ def test_faults_of_series_and_settings(arrays_config, file_of):
     assert list(settings_errors(arrays_config(), "data.", batches_of(5))) == []  # presets are planned without a file
     [(keys, said)] = arrays_config().missing_files()
     assert keys == ("data.path",)
-    assert "data.path must name your npz file" in said
+    assert "set data.path to your npz file" in said
     assert "observations  (N, D) numbers" in said
 
 

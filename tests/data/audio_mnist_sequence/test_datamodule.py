@@ -7,9 +7,9 @@ import torch
 from omegaconf import OmegaConf
 
 from sparseid.config.components import settings_class
-from sparseid.config.identity import cell_keys, recipe_settings
+from sparseid.config.identity import recipe_settings, row_keys
 from sparseid.config.schema import RunConfig
-from sparseid.config.validate import absent, problems
+from sparseid.config.validate import missing_files, problems
 from sparseid.data.audio_mnist_sequence import sources
 from sparseid.data.audio_mnist_sequence.datamodule import AudioMNISTSequenceData
 from sparseid.data.paths import PROJECT
@@ -133,7 +133,7 @@ def test_single_digits_are_three_seconds_by_the_speakers_of_a_split():
 def trained(cfg, evaluation=None):
     """Train for four steps and test; return the module."""
     assert problems(cfg) == []
-    assert absent(cfg) == []
+    assert missing_files(cfg) == []
     torch.manual_seed(0)
     data = build_data(cfg)
     module = build_module(cfg, data)
@@ -212,7 +212,7 @@ def test_impossible_methods_on_sounds_are_refused(method, key):
     ],
 )
 def test_recordings_that_do_not_suit_are_refused_before_work_begins(changes, key, text):
-    [problem] = absent(run(**changes))
+    [problem] = missing_files(run(**changes))
     assert key in problem.keys
     assert text in problem.text
 
@@ -223,18 +223,18 @@ def _long_speaker(folder, speaker, write_wav):
 
 
 @pytest.mark.parametrize(
-    ("speaker", "group"), [("cy", "of tests say them (cy)"), ("ann", "training say them (ann, ben)")]
+    ("speaker", "group"), [("cy", "for the speakers of tests (cy)"), ("ann", "for the speakers of training (ann, ben)")]
 )
 def test_recordings_of_one_group_that_fit_no_clip_are_refused_since_clips_were_drawn_for_ever(
     fsdd_folder, write_wav, speaker, group
 ):
     _long_speaker(fsdd_folder, speaker, write_wav)
     chosen = {"path": str(fsdd_folder), "test_speakers": 1}
-    [problem] = absent(run(**chosen, seconds=1.1))
+    [problem] = missing_files(run(**chosen, seconds=1.1))
     assert group in problem.text
     enough = float(problem.text.split("data.seconds=")[1].split()[0])
     cfg = run(**chosen, seconds=enough)
-    assert absent(cfg) == []
+    assert missing_files(cfg) == []
     data = build_data(cfg)
     for draw in (data.draw, data.draw_test):
         assert len(draw(16, np.random.default_rng(0)).labels) == 16
@@ -245,7 +245,7 @@ def test_takes_are_weighed_as_they_are_drawn(fsdd_folder, write_wav):
     _long_speaker(fsdd_folder, "cy", write_wav)
     for take in range(2, 400):
         write_wav(fsdd_folder / "recordings" / f"0_cy_{take}.wav", samples=100)
-    [problem] = absent(run(path=str(fsdd_folder), test_speakers=1))
+    [problem] = missing_files(run(path=str(fsdd_folder), test_speakers=1))
     assert "2 digits last 2.03 s" in problem.text
 
 
@@ -260,7 +260,7 @@ def test_too_few_speakers_are_told_what_would_do(fsdd_folder, speakers, text):
     for name in ("ann", "ben", "cy")[speakers:]:
         for path in (fsdd_folder / "recordings").glob(f"*_{name}_*.wav"):
             path.unlink()
-    [problem] = absent(run(path=str(fsdd_folder)))
+    [problem] = missing_files(run(path=str(fsdd_folder)))
     assert problem.text == text
 
 
@@ -275,8 +275,8 @@ def test_further_voices_are_speakers_of_training_alone():
 
 def test_rows_name_the_papers_domain_its_split_and_what_is_not_its_data():
     keys = {"domain": "audiomnist", "method": "sparling_mt", "split": "test_speakers"}
-    assert cell_keys(run(source="audiomnist")) == keys
-    assert cell_keys(run()) == keys | {"source": "fsdd"}
+    assert row_keys(run(source="audiomnist")) == keys
+    assert row_keys(run()) == keys | {"source": "fsdd"}
 
 
 def test_a_run_counts_the_users_recordings_by_content(fsdd_folder, write_wav):

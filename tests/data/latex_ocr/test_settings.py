@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from omegaconf import OmegaConf
 
-from sparseid.config.identity import cell_keys, recipe_hash
+from sparseid.config.identity import recipe_hash, row_keys
 from sparseid.config.schema import RunConfig
 from sparseid.data.latex_ocr.generator import RENDERERS
 from sparseid.data.latex_ocr.settings import LatexOcrSettings
@@ -82,5 +82,5 @@ def test_rows_have_the_domain_of_the_targets_and_renderers_are_different_recipes
     densities = {"cut_factor": 0.75, "start_density": 0.5, "min_density": 1e-3}
     method = SparlingSettings(schedule=DensityScheduleSettings(**densities, target_fall_per_sample=1e-6))
     runs = [RunConfig(method=method, data=settings(renderer=renderer)) for renderer in RENDERERS]
-    assert [cell_keys(run)["domain"] for run in runs] == ["latex_ocr"] * 2
+    assert [row_keys(run)["domain"] for run in runs] == ["latex_ocr"] * 2
     assert len({recipe_hash(run) for run in runs}) == 2

@@ -7,9 +7,9 @@ import pytest
 from omegaconf import OmegaConf
 
 from sparseid.config.components import settings_class
-from sparseid.config.identity import cell_keys, run_hash
+from sparseid.config.identity import row_keys, run_hash
 from sparseid.config.schema import RunConfig
-from sparseid.config.validate import absent, problems
+from sparseid.config.validate import missing_files, problems
 from sparseid.data.paths import PROJECT
 from sparseid.settings import TrainerSettings
 
@@ -28,7 +28,7 @@ def run(method=None, **changes):
 
 def test_what_the_yaml_says_can_be_run():
     assert problems(run()) == []
-    assert absent(run()) == []
+    assert missing_files(run()) == []
 
 
 def test_the_data_set_is_asked_what_it_cannot_be():
@@ -62,7 +62,7 @@ def test_other_methods_are_refused():
     ],
 )
 def test_rows_have_the_keys_of_the_tables(changes, keys):
-    found = cell_keys(run(**changes))
+    found = row_keys(run(**changes))
     expected = {"domain": "mlpmixture", "dim": 3, "noise": 0.0, "rho": 0.0} | keys
     assert {key: value for key, value in found.items() if key not in ("method", "alpha", "penalty")} == expected
 
@@ -71,11 +71,11 @@ def test_a_mask_counts_by_its_content_and_is_asked_for_where_it_is_not(tmp_path)
     place, other = tmp_path / "mask.csv", tmp_path / "other.csv"
     wanted = run(mask=str(place))
     assert problems(wanted) == []
-    (problem,) = absent(wanted)
+    (problem,) = missing_files(wanted)
     assert problem.keys == ("data.mask",)
     for path in (place, other):
         path.write_text("1,0,0\n0,1,0\n0,0,1\n")
-    assert absent(wanted) == []
+    assert missing_files(wanted) == []
     same = run_hash(wanted)
     assert run_hash(run(mask=str(other))) == same
     place.write_text("1,0,0\n1,1,0\n0,0,1\n")

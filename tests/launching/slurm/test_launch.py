@@ -6,8 +6,8 @@ import pytest
 
 from sparseid.config.compose import compose
 from sparseid.config.identity import run_name
-from sparseid.launching.cell import DONE, FAILED
 from sparseid.launching.main import main
+from sparseid.launching.one_run import DONE, FAILED
 from sparseid.launching.slurm import launch
 from sparseid.launching.slurm.job import status_folder
 from sparseid.launching.slurm.queue import Queued, QueueError

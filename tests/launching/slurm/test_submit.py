@@ -1,4 +1,4 @@
-"""Which cells form an array, how many run at once, and what sbatch is told."""
+"""Which trials form an array, how many run at once, and what sbatch is told."""
 
 import re
 
@@ -14,11 +14,11 @@ from sparseid.launching.slurm.submit import Submission, resources, split
 
 
 @given(st.integers(0, 2000), st.integers(1, 500))
-def test_long_sweeps_are_split_evenly_and_every_cell_is_sent_once(cells, max_array):
-    arrays = split(range(cells), max_array)
-    assert sorted(cell for array in arrays for cell in array) == list(range(cells))
+def test_long_sweeps_are_split_evenly_and_every_trial_is_sent_once(trials, max_array):
+    arrays = split(range(trials), max_array)
+    assert sorted(trial for array in arrays for trial in array) == list(range(trials))
     lengths = [len(array) for array in arrays]
-    assert len(arrays) == -(-cells // max_array)
+    assert len(arrays) == -(-trials // max_array)
     assert all(max_array >= length >= max(lengths) - 1 for length in lengths)
 
 
@@ -109,7 +109,7 @@ def test_runs_that_need_different_resources_share_no_array(tmp_path, sent):
 )
 def test_a_run_that_takes_what_there_is_gets_no_gpu_unasked(tmp_path, sent, capsys, accelerator, typed, hints):
     sent(runs_of(tmp_path, 1, f"trainer.accelerator={accelerator}"), **typed)
-    assert ("no GPU is asked for" in capsys.readouterr().out) == hints
+    assert ("no GPU is requested" in capsys.readouterr().out) == hints
 
 
 def test_after_a_refusal_nothing_more_is_sent_and_what_was_sent_is_known(tmp_path, sent):

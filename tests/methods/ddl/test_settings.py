@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sparseid.config.identity import cell_keys, recipe_hash, run_name
+from sparseid.config.identity import recipe_hash, row_keys, run_name
 from sparseid.config.schema import RunConfig
 from sparseid.config.validate import problems
 from sparseid.data.mlp_mixture.settings import MLPMixtureSettings
@@ -79,7 +79,7 @@ def test_only_masked_mixtures_have_a_structure_to_compare_with():
     ],
 )
 def test_a_row_is_filed_under_the_paper_s_name_of_the_penalty(changes, method):
-    keys = cell_keys(run(**changes))
+    keys = row_keys(run(**changes))
     assert keys["method"] == method
     assert keys["alpha"] == changes.get("alpha", 0.05)
     assert keys["dim"] == 3

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from sparseid.config.identity import cell_keys, recipe_hash, run_name
+from sparseid.config.identity import recipe_hash, row_keys, run_name
 from sparseid.config.validate import problems
 from sparseid.data.batch import ContrastiveBatch
 from sparseid.data.time_series import Factors
@@ -213,7 +213,7 @@ def test_a_member_that_diverges_is_lost_alone(config, monkeypatch):
 def test_rows_have_the_keys_of_the_papers_tables(config):
     cfg = config("method.penalty_weight=0", "data.latents=5")
     keys = {"training": "hybrid_contrastive", "regularisation": "none", "dim": 5, "setting": "a"}
-    assert cell_keys(cfg) == {"domain": "latentwalk", "method": "regcl"} | keys
+    assert row_keys(cfg) == {"domain": "latentwalk", "method": "regcl"} | keys
     assert run_name(cfg).startswith("latentwalk-regcl-hybrid_contrastive-none-dim5-a-seeds0to1-")
     rows = read_rows(execute(cfg) / "result.json")
     scores = [row for row in rows if row.metric == "auc"]

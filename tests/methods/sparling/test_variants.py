@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from sparseid.config.compose import compose
-from sparseid.config.identity import cell_keys
-from sparseid.config.needs import needed_run
+from sparseid.config.identity import row_keys
+from sparseid.config.parents import parent_run
 from sparseid.reporting.summary import finish_run
 from sparseid.training.errors import RunError
 from sparseid.training.rows import read_rows
@@ -92,10 +92,10 @@ def test_further_evaluations(rows_of):
 
 def test_retrained_starts_from_the_run_it_needs_and_leaves_the_encoder_as_it_is(tmp_path, rows_of, capsys):
     cfg = compose([*SMALLEST, f"outputs={tmp_path}", *RETRAINED])
-    assert cell_keys(cfg) == {"domain": "digitcircle", "method": "retrained"}
+    assert row_keys(cfg) == {"domain": "digitcircle", "method": "retrained"}
     with pytest.raises(RunError, match=r"it does not exist yet.*method.training=sparling.*trainer.max_samples=1024"):
         execute(cfg)
-    source = execute(needed_run(cfg))
+    source = execute(parent_run(cfg))
     assert json.loads((source / "status.json").read_text())["state"] == "done"
     rows = rows_of(*RETRAINED)
     assert {row.metric for row in rows} == ALWAYS

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from sparseid.config.identity import cell_keys, recipe_hash, run_name
+from sparseid.config.identity import recipe_hash, row_keys, run_name
 from sparseid.config.validate import problems
 from sparseid.errors import InputError
 from sparseid.methods.sparse_vae import module as module_file
@@ -149,7 +149,7 @@ def test_the_standard_deviations_begin_at_those_of_the_data(config):
 
 def test_rows_have_the_keys_and_metrics_of_the_papers_figure(config):
     cfg = config("data.rho=0.4")
-    assert cell_keys(cfg) == {"domain": "sevenfeatures", "method": "sparse_vae", "rho": 0.4}
+    assert row_keys(cfg) == {"domain": "sevenfeatures", "method": "sparse_vae", "rho": 0.4}
     assert run_name(cfg).startswith("sevenfeatures-sparse_vae-rho0.4-seeds0to1-")
     rows = {(row.seed, row.metric): row for row in read_rows(execute(cfg) / "result.json")}
     metrics = ("mse", "objective", "dci", "dci_all_rows", "completeness_all_rows", "selector_mse", "selector_hamming")
@@ -239,7 +239,7 @@ def test_models_without_a_likelihood_of_counts_refuse_them(config, other_data, m
     ],
 )
 def test_a_recipe_that_is_not_the_published_one_has_its_own_row(config, changes, keys):
-    assert cell_keys(config(*changes)) == {"domain": "sevenfeatures", "rho": 0.0} | keys
+    assert row_keys(config(*changes)) == {"domain": "sevenfeatures", "rho": 0.0} | keys
     assert recipe_hash(config(*changes)) != recipe_hash(config())
 
 

@@ -89,7 +89,7 @@ def read_series(path: str) -> TimeSeries:
         If the file is missing or cannot be used.
     """
     if not path:
-        raise InputError(f"data.path must name your npz file, with the arrays\n{LAYOUT}", ("data.path",))
+        raise InputError(f"set data.path to your npz file, with the arrays\n{LAYOUT}", ("data.path",))
     try:
         status = Path(path).stat()
         return _read(path, (status.st_mtime_ns, status.st_size, status.st_ino))
@@ -154,7 +154,8 @@ def _arrays(path: str) -> dict[str, NDArray[np.generic]]:
             raise InputError("it contains one array without a name; numpy.savez saves several by name")
         with loaded as file:
             if missing := [name for name in NEEDED if name not in file.files]:
-                raise InputError(f"it lacks the array {' and '.join(missing)} (found: {', '.join(file.files)})")
+                arrays = f"array{'s' if len(missing) > 1 else ''} {' and '.join(missing)}"
+                raise InputError(f"it lacks the {arrays} (found: {', '.join(file.files)})")
             return {name: file[name] for name in (*NEEDED, *OPTIONAL) if name in file.files}
     except DAMAGED as error:
         pickled = "allow_pickle" in str(error)  # also the message for a file that is neither npz nor npy

@@ -1,1 +1,1 @@
-"""Cells as SLURM jobs, submitted with submitit: left out where done, frozen, sent in arrays, followed by ``squeue``."""
+"""Trials as SLURM jobs: skipped if done, serialized, submitted in arrays with submitit, followed by ``squeue``."""

@@ -1,4 +1,4 @@
-"""What runs inside of a SLURM job: one frozen cell."""
+"""The content of a SLURM job: one serialized run."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import submitit
 from sparseid.config.identity import run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.config.stored import parse_run_config
-from sparseid.launching.cell import DONE, FAILED, run_cell
+from sparseid.launching.one_run import DONE, FAILED, make_run
 from sparseid.training.errors import RunPreempted
 from sparseid.training.run_folder import RunFolder
 
 SUBMITTER_S = 60.0
-"""How long a job that starts at once waits for its submitter to note the job's id in the run's folder, seconds."""
+"""Seconds that a job waits for its submitter to write the job's id into the run's folder."""
 
 
 def status_folder(cfg: RunConfig) -> RunFolder:
-    """Return the folder whose status.json speaks of the run asked for: of a forced one its ``remake``."""
+    """Return the folder with the status.json of a run: for a forced one its ``remake``."""
     folder = RunFolder(run_directory(cfg))
     return folder.remake if cfg.force else folder
 
 
-class FrozenCell:
+class SerializedJob:
     """The callable that submitit stores and calls in the job.
 
     Parameters
@@ -34,29 +34,29 @@ class FrozenCell:
     text
         The configuration as it was at submission.
     folder
-        The folder of the run; a job whose configuration now stands for another run (a file that a setting names was
-        edited) refuses to make it.
+        The folder of the run; the job fails if its configuration now belongs to another run, because a file in its
+        settings has changed.
     """
 
     def __init__(self, text: str, folder: Path) -> None:
         self.text, self.folder = text, folder
 
     def __call__(self) -> None:
-        """Make the cell.
+        """Make the run.
 
         Raises
         ------
         SystemExit
-            With a code other than 0 if the cell failed: SLURM then says FAILED.
+            With a non-zero code if the run failed: the job's state is then FAILED.
         """
-        cfg = parse_run_config(self.text, "the configuration frozen at submission")
+        cfg = parse_run_config(self.text, "the configuration at submission")
         if run_directory(cfg) != self.folder:
-            print(f"error: a file that the settings of {self.folder.name} name has changed since the job was submitted")
+            print(f"error: a file in the settings of {self.folder.name} has changed since the job was submitted")
             raise SystemExit(FAILED)
         _wait_for_submitter(status_folder(cfg))
         requeue = signal.getsignal(signal.SIGUSR2)  # submitit's; a run has its own while it trains
         try:
-            outcome = run_cell(cfg, page=False)
+            outcome = make_run(cfg, page=False)
         except RunPreempted as stopped:
             if stopped.signum == signal.SIGUSR2:
                 signal.signal(signal.SIGUSR2, requeue)
@@ -66,12 +66,12 @@ class FrozenCell:
             raise SystemExit(outcome.code)
 
     def checkpoint(self) -> submitit.helpers.DelayedSubmission:
-        """Return what submitit runs after a requeue: the same, for the run goes on from its own folder."""
+        """Return the job after a requeue: the same, because the run continues from its folder."""
         return submitit.helpers.DelayedSubmission(self)
 
 
 def _wait_for_submitter(folder: RunFolder) -> None:
-    """Let the submitter write the job's id first: two writers of one status.json would take turns."""
+    """Wait until the submitter has written the job's id: two writers of one status.json would overwrite each other."""
     if "SLURM_RESTART_COUNT" in os.environ:
         return
     job = submitit.JobEnvironment().job_id

@@ -1,4 +1,4 @@
-"""What SLURM says of our jobs, by ``squeue`` alone: clusters without an accounting database must do."""
+"""The state of our jobs from ``squeue`` alone, which also works on clusters without an accounting database."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ANSWER_S = 60.0
-"""How long squeue may take, seconds."""
+TIMEOUT_S = 60.0
+"""Seconds that squeue may take."""
 
 ENDS = (
     (r"DUE TO TIME LIMIT", "it reached its time limit before it could save: raise hydra.launcher.signal_delay_s"),
@@ -20,31 +20,25 @@ ENDS = (
     (r"DUE TO PREEMPTION", "it had to make room for another job"),
     (r"CANCELLED", "it was cancelled (scancel)"),
 )
-"""How SLURM's own words in a job's output read, the most telling first."""
+"""Pattern in a job's output -> meaning, the most specific first."""
 
 
 class QueueError(RuntimeError):
-    """squeue gave no answer."""
+    """Error of squeue."""
 
 
 @dataclass(frozen=True)
 class Queued:
-    """A job that has not ended.
-
-    Attributes
-    ----------
-    state
-        SLURM's word: PENDING, RUNNING, COMPLETING ...
-    reason
-        Why it waits: Resources, Priority, Dependency, BeginTime (requeued) ...
-    """
+    """A job that has not ended."""
 
     state: str
+    """SLURM's word: PENDING, RUNNING, COMPLETING ..."""
     reason: str
+    """Reason for waiting: Resources, Priority, Dependency, BeginTime (requeued) ..."""
 
     @property
     def waits(self) -> bool:
-        """Whether no process of the job runs."""
+        """True if no process of the job runs."""
         return self.state in ("PENDING", "REQUEUED", "REQUEUE_HOLD", "CONFIGURING")
 
 
@@ -54,7 +48,7 @@ def jobs_in_queue(users: Iterable[int]) -> dict[str, Queued]:
     Parameters
     ----------
     users
-        Whose jobs, by the number of the user.
+        Numbers of the jobs' users.
 
     Raises
     ------
@@ -63,7 +57,7 @@ def jobs_in_queue(users: Iterable[int]) -> dict[str, Queued]:
     """
     command = ["squeue", "--noheader", "--array", f"--user={','.join(map(str, users))}", "--format=%i|%T|%r"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=ANSWER_S)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise QueueError(f"squeue does not answer: {error}") from error
     if done.returncode != 0:
@@ -78,7 +72,7 @@ def _parse(text: str) -> Iterator[tuple[str, Queued]]:
 
 
 def compact(jobs: Iterable[str]) -> list[str]:
-    """Return job ids in SLURM's short form, as scancel takes it.
+    """Return job ids in SLURM's short form, as accepted by scancel.
 
     Examples
     --------
@@ -99,7 +93,7 @@ def _ranges(indices: list[int]) -> str:
 
 
 def why_not_done(status: dict[str, Any], job: str, output: Path) -> str:
-    """Say why a job has left the queue and its run is not done.
+    """Return the reason why a job has left the queue although its run is not done.
 
     Parameters
     ----------
@@ -108,7 +102,7 @@ def why_not_done(status: dict[str, Any], job: str, output: Path) -> str:
     job
         The job's id.
     output
-        What the job wrote.
+        The job's output.
     """
     where = f"; output of job {job}: {output}"
     if status.get("state") in ("failed", "diverged"):

@@ -16,22 +16,22 @@ class SlurmSettings(SlurmQueueConf):
 
     _target_: str = "hydra_plugins.sparseid_slurm.SlurmLauncher"
     submitit_folder: str = "${outputs}/jobs/slurm"
-    """Output and frozen configuration of every job; must exist when a job starts, so its name holds no job id."""
+    """Output and serialized configuration of every job; must exist when a job starts, so its name has no job id."""
     timeout_min: int = 240
-    """Time limit of a job, minutes; a run that needs longer saves, is requeued and goes on."""
+    """Time limit of a job, minutes; a longer run saves a checkpoint, is requeued and continues."""
     max_num_timeout: int = 1000
-    """How often a run may reach its time limit."""
+    """Number of times that a run may reach its time limit."""
     tasks_per_node: int | None = None
     """Processes of a run on a node; by default trainer.devices."""
     stderr_to_stdout: bool = True
     array_parallelism: int = 1000
-    """Jobs of one array at once."""
+    """Concurrent jobs of one array."""
     wait: bool = True
-    """False: return when the jobs are submitted."""
+    """False: return after submitting the jobs."""
     max_array: int = 1000
     """Jobs of one array; clusters refuse arrays above their MaxArraySize."""
     max_in_flight: int = 0
-    """Jobs of the whole command at once; 0: as many as the cluster gives."""
+    """Concurrent jobs of the whole command; 0: unlimited."""
 
 
 def checked(values: Mapping[str, Any]) -> SlurmSettings:
@@ -40,7 +40,7 @@ def checked(values: Mapping[str, Any]) -> SlurmSettings:
     Raises
     ------
     ConfigError
-        If a key is unknown (``+hydra.launcher.key`` gets past Hydra) or a number cannot be.
+        If a key is unknown (Hydra accepts any ``+hydra.launcher.key``) or a number is invalid.
     """
     known = [f"hydra.launcher.{field.name}" for field in fields(SlurmSettings)]
     for key in (f"hydra.launcher.{name}" for name in values):

@@ -1,4 +1,4 @@
-"""Cells in job arrays, sent to SLURM with submitit."""
+"""Runs in job arrays, submitted to SLURM with submitit."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ import submitit
 from submitit.core.utils import FailedSubmissionError, UncompletedJobError
 
 from sparseid.config.identity import run_directory, run_name
-from sparseid.config.needs import needed_run
+from sparseid.config.parents import parent_run
 from sparseid.config.schema import RunConfig, run_config_text
-from sparseid.launching.slurm.job import FrozenCell, status_folder
+from sparseid.launching.slurm.job import SerializedJob, status_folder
 from sparseid.launching.slurm.queue import compact
 from sparseid.launching.slurm.settings import SlurmSettings
 from sparseid.training.errors import RunError
 from sparseid.training.run_folder import RunFolder
 
 CPUS_PER_TASK = 2
-"""CPUs of a process of a run where neither trainer.threads nor the user says."""
+"""CPUs per process of a run if neither trainer.threads nor the user sets them."""
 
 SAME_NAME = (
     *("partition", "qos", "account", "comment", "constraint", "exclude", "gres", "nodes", "additional_parameters"),
     *("cpus_per_gpu", "gpus_per_task", "mem_per_gpu", "mem_per_cpu", "signal_delay_s", "stderr_to_stdout"),
 )
-"""Settings that submitit calls as we do."""
+"""Settings with the same name in submitit."""
 
 
-def split(cells: Sequence[int], longest: int) -> list[Sequence[int]]:
-    """Split cells into as few arrays as possible, evenly.
+def split(runs: Sequence[int], longest: int) -> list[Sequence[int]]:
+    """Split runs into as few arrays as possible, evenly.
 
     Examples
     --------
     >>> [len(array) for array in split(range(40), 15)]
     [14, 13, 13]
     """
-    count = -(-len(cells) // longest)
-    return [cells[number::count] for number in range(count)]
+    count = -(-len(runs) // longest)
+    return [runs[number::count] for number in range(count)]
 
 
 def resources(run: RunConfig, settings: SlurmSettings) -> dict[str, Any]:
-    """Return what the job of a run asks for where the user does not say, in the names of sbatch."""
+    """Return the resources of a run's job that the user does not set, with the names of sbatch."""
     trainer = run.trainer
-    by_default = trainer.devices if trainer.accelerator == "gpu" and not _asks_for_gpus(settings) else None
+    by_default = trainer.devices if trainer.accelerator == "gpu" and not _requests_gpus(settings) else None
     return {
         "ntasks_per_node": settings.tasks_per_node or trainer.devices,
         "cpus_per_task": settings.cpus_per_task or trainer.threads or CPUS_PER_TASK,
@@ -50,45 +50,35 @@ def resources(run: RunConfig, settings: SlurmSettings) -> dict[str, Any]:
     }
 
 
-def _asks_for_gpus(settings: SlurmSettings) -> bool:
+def _requests_gpus(settings: SlurmSettings) -> bool:
     other = any("gpu" in f"{key}={value}" for key, value in settings.additional_parameters.items())
     return bool(settings.gres or settings.gpus_per_task or settings.gpus_per_node is not None or other)
 
 
 class Submission:
-    """Sends cells to SLURM with submitit.
-
-    Parameters
-    ----------
-    settings
-        Those of ``hydra.launcher``.
-
-    Attributes
-    ----------
-    refused
-        What sbatch said when it refused an array; nothing is sent after that.
-    """
+    """Submission of runs to SLURM with submitit, with the settings of ``hydra.launcher``."""
 
     def __init__(self, settings: SlurmSettings) -> None:
         self.settings = settings
         self.refused = ""
+        """Message of sbatch when it refused an array; then nothing more is submitted."""
 
     def send(self, runs: Sequence[RunConfig], queued: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Submit runs in arrays; return the job of each by the run's name and note it in the run's folder.
+        """Submit runs in arrays; return the job of each by the run's name and write it into the run's folder.
 
-        Runs that start from the weights of others among them, or of those whose jobs are `queued` (by name), wait
-        until these have ended: they are arrays of their own.
+        Runs that start from the weights of others among them, or of those whose jobs are `queued` (by name), are in
+        separate arrays that wait for these.
         """
-        if not _asks_for_gpus(self.settings) and any(run.trainer.accelerator == "auto" for run in runs):
-            print("no GPU is asked for: trainer.accelerator=gpu or hydra.launcher.gpus_per_node=1 does", flush=True)
-        sources = {run_name(run): run_name(source) for run in runs if (source := needed_run(run)) is not None}
-        to_come = {*(queued or {}), *map(run_name, runs)}
-        later = [run for run in runs if sources.get(run_name(run)) in to_come]
-        jobs = self._send([run for run in runs if sources.get(run_name(run)) not in to_come])
+        if not _requests_gpus(self.settings) and any(run.trainer.accelerator == "auto" for run in runs):
+            print("no GPU is requested: set trainer.accelerator=gpu or hydra.launcher.gpus_per_node=1", flush=True)
+        sources = {run_name(run): run_name(source) for run in runs if (source := parent_run(run)) is not None}
+        pending = {*(queued or {}), *map(run_name, runs)}
+        later = [run for run in runs if sources.get(run_name(run)) in pending]
+        jobs = self._send([run for run in runs if sources.get(run_name(run)) not in pending])
         if later and not self.refused:
             known = {**(queued or {}), **jobs}
             first = {known[sources[run_name(run)]] for run in later}
-            # a cap on what runs at once holds for all of them together
+            # the limit of concurrent jobs includes all of them
             first |= {job.partition("_")[0] for job in jobs.values()} if self.settings.max_in_flight else set()
             jobs |= self._send(later, sorted(first))
         if jobs:
@@ -97,7 +87,7 @@ class Submission:
         return jobs
 
     def _send(self, runs: Sequence[RunConfig], first: Sequence[str] = ()) -> dict[str, str]:
-        """Submit runs that may begin once the jobs `first` have ended; return the job of each by the run's name."""
+        """Submit runs that begin after the jobs `first` have ended; return the job of each by the run's name."""
         needs = [resources(run, self.settings) for run in runs]
         groups = [[n for n, need in enumerate(needs) if need == first] for first in _distinct(needs)]
         jobs: dict[str, str] = {}
@@ -107,22 +97,22 @@ class Submission:
             ids = self._send_array(members, needs[array[0]], ":".join(["afterany", *before]) if before else None)
             if not ids:
                 break
-            if self.settings.max_in_flight:  # sbatch caps the jobs of one array: the next one waits for its end
+            if self.settings.max_in_flight:  # sbatch limits the jobs of one array: the next one waits for its end
                 before = [*first, ids[0].partition("_")[0]]
             for run, job in zip(members, ids, strict=True):
-                _note(run, job)
+                _write_job(run, job)
                 jobs[run_name(run)] = job
         return jobs
 
     def _send_array(self, runs: Sequence[RunConfig], needs: dict[str, Any], dependency: str | None) -> list[str]:
-        """Submit one array; return the job ids in the order of `runs`, nothing if sbatch refuses."""
+        """Submit one array; return the job ids in the order of `runs`, none if sbatch refuses."""
         executor = submitit.SlurmExecutor(self.settings.submitit_folder, max_num_timeout=self.settings.max_num_timeout)
         at_once = min(self.settings.max_in_flight or len(runs), len(runs), self.settings.array_parallelism)
         executor.update_parameters(**self._parameters(needs), array_parallelism=at_once, dependency=dependency)
-        cells = [FrozenCell(run_config_text(run), run_directory(run)) for run in runs]
+        jobs = [SerializedJob(run_config_text(run), run_directory(run)) for run in runs]
         try:
             with executor.batch():
-                sent = [executor.submit(cell) for cell in cells]
+                sent = [executor.submit(job) for job in jobs]
         except (UncompletedJobError, FailedSubmissionError) as error:
             lines = [line for line in str(error).splitlines() if line.startswith("sbatch: ")] or [str(error)]
             self.refused = lines[-1].removeprefix("sbatch: ").removeprefix("error: ")
@@ -130,7 +120,7 @@ class Submission:
         return [job.job_id for job in sent]
 
     def _parameters(self, needs: dict[str, Any]) -> dict[str, Any]:
-        """The settings in the names of sbatch."""
+        """Return the settings with the names of sbatch."""
         settings, cpus = self.settings, needs["cpus_per_task"]
         return {
             **{name: getattr(settings, name) for name in SAME_NAME},
@@ -138,9 +128,9 @@ class Submission:
             "job_name": settings.name,
             "mem": None if settings.mem_gb is None else f"{settings.mem_gb}GB",
             "setup": [f"export OMP_NUM_THREADS={cpus}", *(settings.setup or [])],
-            "srun_args": [f"--cpus-per-task={cpus}"],  # since SLURM 22.05 srun does not take it from sbatch
+            "srun_args": [f"--cpus-per-task={cpus}"],  # since SLURM 22.05 srun does not inherit it from sbatch
             "time": settings.timeout_min,
-            "wckey": None,  # submitit's own is refused where wckeys are enforced; additional_parameters may have one
+            "wckey": None,  # submitit's own is refused if wckeys are enforced; additional_parameters may have one
         }
 
 
@@ -148,8 +138,8 @@ def _distinct(needs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [need for number, need in enumerate(needs) if need not in needs[:number]]
 
 
-def _note(run: RunConfig, job: str) -> None:
-    """Write into the run's folder which job is to make it, unless somebody makes it at this moment."""
+def _write_job(run: RunConfig, job: str) -> None:
+    """Write the job of a run into its folder, unless another process has the run at this moment."""
     try:
         with RunFolder(run_directory(run)).lock():
             status_folder(run).write_status("planned", job=job)

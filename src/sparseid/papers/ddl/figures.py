@@ -1,4 +1,4 @@
-"""Figures 4 and 5 and the curve of table 6, drawn from result rows, and the pictures of one run (DDL)."""
+"""DDL's figures 4 and 5 and the curve of table 6, drawn from result rows, and the figures of one run."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pandas as pd
 
 from sparseid.measurements import Key
 from sparseid.papers.ddl.claims import ALPHA, ALPHAS, DIMS, SCORES, mcc
-from sparseid.papers.drawing import FAINT, INK, legend_below, new_figure, tidy
-from sparseid.papers.labels import written
+from sparseid.papers.drawing import FAINT, INK, legend_below, new_figure, new_plots
+from sparseid.papers.labels import label
 from sparseid.papers.rows import per_seed, select, values_of
 from sparseid.papers.targets import Target, load_targets
 
@@ -32,11 +32,10 @@ AXIS_OF = {"int": "shared from\nthe rest", "symdiff": "the rest\nfrom shared", "
 
 def block_r2(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
     """Draw figure 4: R2 of true blocks from learned ones, with and without the penalty, per number of latents."""
-    figure, grid = new_figure(11.5, 3.9, columns=len(DIMS), sharey=True)
-    kinds = {0.0: (WITHOUT, -0.18), ALPHA: (WITH, 0.18)}
+    figure, grid = new_plots(11.5, 3.9, columns=len(DIMS), sharey=True)
+    styles = {0.0: (WITHOUT, -0.18), ALPHA: (WITH, 0.18)}
     for axes, dim in zip(grid[0], DIMS, strict=True):
-        tidy(axes)
-        for alpha, (colour, aside) in kinds.items():
+        for alpha, (colour, aside) in styles.items():
             for place, score in enumerate((*SCORES, "ref")):
                 _point(axes, place + aside, per_seed(rows, "r2", dim=dim, alpha=alpha, score=score), colour)
         ref = per_seed(rows, "r2", dim=dim, alpha=ALPHA, score="ref")
@@ -54,14 +53,13 @@ def block_r2(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figur
 def mcc_by_structure(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
     """Draw figure 5: MCC of diverse structures and of the dense one, a panel per number of latents.
 
-    The paper draws the dense structure and diverse ones without saying which.
+    The paper draws the dense structure and unnamed diverse ones.
     """
-    figure, grid = new_figure(11.5, 3.7, columns=len(DIMS), sharey=True)
+    figure, grid = new_plots(11.5, 3.7, columns=len(DIMS), sharey=True)
     for axes, dim in zip(grid[0], DIMS, strict=True):
-        tidy(axes)
         for place, mask in enumerate(MASKS):
             _point(axes, place, mcc(rows, dim=dim, mask=mask), WITHOUT if mask == "dense" else WITH)
-        axes.set_xticks(range(len(MASKS)), [written(mask).replace(" ", "\n") for mask in MASKS], fontsize=7)
+        axes.set_xticks(range(len(MASKS)), [label(mask).replace(" ", "\n") for mask in MASKS], fontsize=7)
         axes.set_title(f"{dim} latents", fontsize=10, color=INK)
     grid[0, 0].set_ylabel("MCC", fontsize=9)
     _legend(figure, {"diverse": WITH, "dense": WITHOUT}, f"scale={scale}; small points: seeds")
@@ -70,9 +68,8 @@ def mcc_by_structure(rows: pd.DataFrame, targets: Sequence[Target], scale: str) 
 
 def mcc_against_alpha(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
     """Draw table 6 as curves: MCC against the weight of the penalty, with the paper's numbers as crosses."""
-    figure, grid = new_figure(7.5, 4.2)
+    figure, grid = new_plots(7.5, 4.2)
     axes: Axes = grid[0, 0]
-    tidy(axes)
     for dim, aside in zip(DIMS, (-0.12, 0.0, 0.12), strict=True):
         for place, alpha in enumerate(ALPHAS):
             _point(axes, place + aside, mcc(rows, dim=dim, alpha=alpha), COLOURS[dim])
@@ -91,10 +88,10 @@ def mcc_against_alpha(rows: pd.DataFrame, targets: Sequence[Target], scale: str)
 
 
 def _point(axes: Axes, at: float, values: pd.Series, colour: str) -> None:
-    """Draw a cell: its seeds, their mean and its interval."""
+    """Draw an entry: its seeds, their mean and its interval."""
     if values.empty:
         return
-    summary = load_targets("ddl").convention.summarise_values(values)
+    summary = load_targets("ddl").aggregation.summarise_values(values)
     ends = np.abs(np.array([[summary.low], [summary.high]]) - summary.centre)
     axes.scatter(np.full(len(values), at), values, s=9, color=colour, alpha=0.35, linewidth=0)
     axes.errorbar([at], [summary.centre], ends, color=colour, marker="o", markersize=4.5, elinewidth=1.2)
@@ -104,12 +101,12 @@ def _legend(figure: Figure, names: Mapping[str, str], title: str) -> None:
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], color=colour, marker="o", markersize=5, linewidth=1.2) for colour in names.values()]
-    spread = load_targets("ddl").convention.interval_words
+    spread = load_targets("ddl").aggregation.interval_words
     legend_below(figure, handles, list(names), f"bar: {spread}; {title}")
 
 
 def run_figures(rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], scale: str) -> dict[str, Figure]:
-    """Draw the pictures of one run by file name: ``structure`` and ``latents``; nothing without its arrays."""
+    """Draw the figures of one run by file name: ``structure`` and ``latents``; none without its arrays."""
     if "dependence" not in arrays:
         return {}
     seeds: list[Key] = list(dict.fromkeys(rows["seed"]))
@@ -135,7 +132,7 @@ def structures(arrays: Mapping[str, np.ndarray], seeds: Sequence[Key]) -> Figure
 
 
 def latents(arrays: Mapping[str, np.ndarray]) -> Figure:
-    """Draw the first member's learned latents against the true ones, in the order in which they are matched."""
+    """Draw the first member's learned latents against the true ones, in the order of their matching."""
     order, truth = arrays["matched"][0], arrays["factors"][:POINTS_SHOWN]
     codes = arrays["codes"][:POINTS_SHOWN, np.maximum(order, 0)]
     number = truth.shape[1]

@@ -1,4 +1,4 @@
-"""The claims of Diverse Dictionary Learning about masks alone: they are computed here, and need no run."""
+"""Claims of Diverse Dictionary Learning about masks alone, computed without any run."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from sparseid.methods.ddl.structure import (
 from sparseid.papers.claims import ClaimCheck, Finding, claim
 
 MASKS = 2080
-"""Random masks that closed form and definition are compared on."""
+"""Number of random masks to compare closed form and definition."""
 LARGEST = 5, 4
-"""Observations and latents of theirs at most."""
+"""Maximal numbers of their observations and latents."""
 PAIRS = 200
-"""Random masks and matrices T that rule (R) is tried on."""
+"""Number of random masks and matrices T to test rule (R)."""
 DIMS = (3, 4, 5)
 DIVERSE = {
     "identity": True,
@@ -38,22 +38,22 @@ DIVERSE = {
 }
 """Family of masks -> whether it is Sufficiently Diverse."""
 COUNTER_EXAMPLE = ("1100", "1110", "1101", "1000", "0100")
-"""Columns of a mask of five latents that all differ, though Sufficient Diversity fails."""
+"""Distinct columns of a mask of five latents without Sufficient Diversity."""
 VENN = as_mask([[1, 0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 1, 1], [0, 0, 1, 0, 1, 1, 1]])
 """Three sets of latents with one in each of the seven regions of their diagram."""
 
 
 def by_definition(mask: Mask) -> bool:
-    """Return whether for every latent there is a set of observations with one of the three clauses (Assumption 2)."""
+    """Return whether every latent has a set of observations with one of the three clauses (Assumption 2)."""
     read = [set(np.flatnonzero(row).tolist()) for row in mask]
     numbers = range(len(read))
     sets = [chosen for size in range(1, len(read) + 1) for chosen in combinations(numbers, size)]
-    found = {frozenset(told) for chosen in sets for told in _told_apart([read[k] for k in chosen])}
+    found = {frozenset(latents) for chosen in sets for latents in _singled_out([read[k] for k in chosen])}
     return all(frozenset([latent]) in found for latent in range(mask.shape[1]))
 
 
-def _told_apart(sets: list[set[int]]) -> Iterator[set[int]]:
-    """Yield what the clauses single out, of the latents that each observation of a set A reads."""
+def _singled_out(sets: list[set[int]]) -> Iterator[set[int]]:
+    """Yield the sets of latents that the clauses single out, from the latents of each observation of a set A."""
     yield set.intersection(*sets)
     for place, one in enumerate(sets):
         others = [*sets[:place], *sets[place + 1 :]]
@@ -63,7 +63,7 @@ def _told_apart(sets: list[set[int]]) -> Iterator[set[int]]:
 
 
 def family(name: str, n: int) -> Mask:
-    """Return the n x n mask of a family; a circulant one has two latents in a row."""
+    """Return the n x n mask of a family; a circulant one has two latents per row."""
     return circulant(n, 2) if name == "circulant" else FAMILIES[name](n)
 
 
@@ -72,7 +72,7 @@ def _exact(right: int, total: int, what: str) -> Finding:
 
 
 def without_runs(compute: Callable[[], Finding]) -> ClaimCheck:
-    """Return a check that needs no rows and is computed once."""
+    """Return a check without rows, computed once."""
     once = cache(compute)
 
     def check(rows: pd.DataFrame) -> Finding:
@@ -120,11 +120,11 @@ def rule_r() -> Finding:
         if not mask.any(axis=0).all() or not len(forbidden):
             continue
         jacobian, values = mask * generator.normal(size=mask.shape), generator.normal(size=allowed.shape)
-        kept = jacobian @ (values * allowed) != 0
+        unchanged = jacobian @ (values * allowed) != 0
         violating = allowed.copy()
         violating[tuple(forbidden[generator.integers(len(forbidden))])] = True
         grown = jacobian @ (values * violating) != 0
-        right += bool((kept == mask).all()) and bool((grown & ~mask).any())
+        right += bool((unchanged == mask).all()) and bool((grown & ~mask).any())
         total += 1
     return _exact(right, total, "random Jacobians keep their support with T, and grow with a forbidden entry")
 
@@ -136,19 +136,19 @@ def venn() -> Finding:
     separated = 0
     for (latent,) in regions:
         others = {other for (other,) in regions} - {latent}
-        choices = [_told(latent, one, two) for one, two in combinations(_choices(), 2)]
-        separated += any(others <= told for told in choices)
+        choices = [_separated(latent, one, two) for one, two in combinations(_choices(), 2)]
+        separated += any(others <= latents for latents in choices)
     return _exact(separated, len(regions), "regions of three sets are separated from the rest by two choices")
 
 
 def _choices() -> list[tuple[list[int], list[int]]]:
-    """Return the pairs of sets of observations that can be compared."""
+    """Return the pairs of sets of observations to compare."""
     groups = [list(chosen) for size in (1, 2) for chosen in combinations(range(len(VENN)), size)]
     return list(combinations(groups, 2))
 
 
-def _told(latent: int, *choices: tuple[list[int], list[int]]) -> set[int]:
-    """Return the latents that one is told from by some choices of two sets of observations."""
+def _separated(latent: int, *choices: tuple[list[int], list[int]]) -> set[int]:
+    """Return the latents that some choices of two sets of observations separate from one."""
     found = np.zeros(VENN.shape[1], dtype=bool)
     for first, second in choices:
         for pairs in separated_by(VENN, first, second).values():

@@ -19,7 +19,7 @@ LABELS = {
 
 METRICS = (
     *MEASURED,
-    Metric(R2_BELOW, "percent", "low", "share of data sets with R2 below 95 %"),
+    Metric(R2_BELOW, "percent", "low", "fraction of data sets with R2 below 95 %"),
     Metric("sum_sq", "squared AUC percent"),
     Metric("df", "1"),
     Metric("F", "1"),

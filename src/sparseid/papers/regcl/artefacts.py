@@ -1,4 +1,4 @@
-"""The tables and the figure of RegCL; tables 3 to 5 are tests on the runs of table 1, the study is our own."""
+"""The tables and the figure of RegCL; tables 3 to 5 are tests on the runs of table 1, the study is ours."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import claims_in
 from sparseid.papers.regcl import claims, figures, rows, statistics, study
 
-_CELLS = {"attribution": claims.ATTRIBUTIONS, "training": claims.TRAININGS, "regularisation": claims.REGULARISATIONS}
-_WITH_GATE = _CELLS | {"attribution": (*claims.ATTRIBUTIONS, "minimum_norm", None)}
+_ENTRIES = {"attribution": claims.ATTRIBUTIONS, "training": claims.TRAININGS, "regularisation": claims.REGULARISATIONS}
+_WITH_GATE = _ENTRIES | {"attribution": (*claims.ATTRIBUTIONS, "minimum_norm", None)}
 _of_regcl = partial(Artefact, paper="regcl", checks=claims_in(claims, statistics))
 _table = partial(
     _of_regcl,
-    cell=("attribution", "training", "regularisation", "explained"),
+    entry_keys=("attribution", "training", "regularisation", "explained"),
     metrics=("auc", "r2", rows.R2_BELOW),
     derive=rows.with_gate,
 )
-_tukey = partial(_of_regcl, selects=_CELLS, cell=("group1", "group2", "statistic"), metrics=("meandiff", "p_adj"))
+_tukey = partial(
+    _of_regcl, selects=_ENTRIES, entry_keys=("group1", "group2", "statistic"), metrics=("meandiff", "p_adj")
+)
 
 ARTEFACTS = (
     _table(
@@ -33,16 +35,16 @@ ARTEFACTS = (
     _of_regcl(
         id="regcl/fig2",
         title="Figure 2: AUC against the number of latents",
-        selects=_CELLS | {"dim": claims.LATENTS},
-        cell=("attribution", "training", "regularisation", "dim"),
+        selects=_ENTRIES | {"dim": claims.LATENTS},
+        entry_keys=("attribution", "training", "regularisation", "dim"),
         metrics=("auc",),
         draw=figures.auc_against_latents,
     ),
     _of_regcl(
         id="regcl/table3",
         title="Table 3: analysis of variance",
-        selects=_CELLS,
-        cell=("term", "statistic"),
+        selects=_ENTRIES,
+        entry_keys=("term", "statistic"),
         metrics=("sum_sq", "df", "F", "p"),
         derive=statistics.anova_rows,
     ),
@@ -60,7 +62,7 @@ ARTEFACTS = (
         id=study.ID,
         title="Study (not the paper's): what the headline of table 1 depends on",
         selects={"training": study.TRAININGS, "regularisation": claims.REGULARISATIONS},
-        cell=("variant", "relation", "anchor"),
+        entry_keys=("variant", "relation", "anchor"),
         metrics=("minimum_norm_auc", "lead", "above_paper"),
         derive=study.study_rows,
     ),
@@ -71,9 +73,9 @@ SUMMARIES = (
         id="regcl/arrays",
         title="RegCL on your own data",
         selects={"domain": ("arrays",)},
-        cell=("explained", "attribution"),
+        entry_keys=("explained", "attribution"),
         metrics=("r2", "auc", "saturated", "rank_deficient"),
         summary_of_run=True,
     ),
 )
-"""What is printed after a run that belongs to no artefact."""
+"""Tables printed after a run that belongs to no artefact."""

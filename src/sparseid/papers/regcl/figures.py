@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sparseid.papers.drawing import INK, legend_below, legend_line, new_figure, tidy
-from sparseid.papers.labels import written
-from sparseid.papers.regcl.claims import ATTRIBUTIONS, LATENTS, REGCL, REGULARISATIONS, cell
+from sparseid.papers.drawing import INK, legend_below, legend_line, new_figure, new_plots
+from sparseid.papers.labels import label
+from sparseid.papers.regcl.claims import ATTRIBUTIONS, LATENTS, REGCL, REGULARISATIONS, auc
 from sparseid.papers.rows import values_of
 from sparseid.papers.targets import Target, load_targets
 
@@ -25,11 +25,10 @@ MEMBERS_SHOWN = 3
 
 def auc_against_latents(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
     """Draw figure 2: AUC against the number of latents, RegCL in black, the supervised baselines in colours."""
-    figure, grid = new_figure(9.5, 4.0, columns=len(REGULARISATIONS), sharey=True)
+    figure, grid = new_plots(9.5, 4.0, columns=len(REGULARISATIONS), sharey=True)
     latents = [d for d in LATENTS if d in set(values_of(rows, "dim"))]
-    side_by_side = np.linspace(-0.2, 0.2, len(ATTRIBUTIONS) + 1)  # what has the same AUC is not drawn over another
+    side_by_side = np.linspace(-0.2, 0.2, len(ATTRIBUTIONS) + 1)  # equal AUCs would hide each other
     for axes, regularisation in zip(grid[0], REGULARISATIONS, strict=True):
-        tidy(axes)
         _curve(axes, rows, REGCL, latents, "black", 2.5, side_by_side[0])
         for attribution, aside in zip(ATTRIBUTIONS, side_by_side[1:], strict=True):
             _curve(axes, rows, (attribution, "supervised", regularisation), latents, COLOURS[attribution], 1.5, aside)
@@ -39,14 +38,14 @@ def auc_against_latents(rows: pd.DataFrame, targets: Sequence[Target], scale: st
         axes.set_xticks(latents)
     grid[0, 0].set_ylabel("AUC, % (chance: 50)", fontsize=9)
     handles = [legend_line("black", 2.5), *(legend_line(COLOURS[name], 1.5) for name in ATTRIBUTIONS)]
-    names = [f"RegCL, scale={scale}", *(written(name) for name in ATTRIBUTIONS)]
-    spread = load_targets("regcl").convention.interval_words
+    names = [f"RegCL, scale={scale}", *(label(name) for name in ATTRIBUTIONS)]
+    spread = load_targets("regcl").aggregation.interval_words
     legend_below(figure, handles, names, f"points: data sets; bar: {spread} of their mean", columns=4)
     return figure
 
 
 def run_figures(rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], scale: str) -> dict[str, Figure]:
-    """Draw the picture of one run by file name: ``maps``."""
+    """Draw the figure of one run by file name: ``maps``."""
     names = [name for name in ATTRIBUTIONS if f"map_{name}" in arrays]
     if not names:
         return {}
@@ -55,19 +54,19 @@ def run_figures(rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], scale: str
 
 
 def attribution_maps(maps: Mapping[str, np.ndarray], truth: np.ndarray | None, seeds: Sequence[int]) -> Figure:
-    """Draw the maps of the first members, a row per method below the true map; each map in its own scale.
+    """Draw the maps of the first members, a row per method below the true map; each map has its own scale.
 
     Parameters
     ----------
     maps
         Method -> (members, outputs, D).
     truth
-        (members, outputs, D) bool; None where it is not known.
+        (members, outputs, D) bool; None if unknown.
     seeds
         One per member.
     """
     lines = {} if truth is None else {"truth": truth.astype(float)}
-    lines |= {written(name): np.abs(values) for name, values in maps.items()}
+    lines |= {label(name): np.abs(values) for name, values in maps.items()}
     shown = min(len(next(iter(maps.values()))), MEMBERS_SHOWN)
     figure, grid = new_figure(3.1 * shown + 1.4, 0.55 * len(lines) + 0.6, rows=len(lines), columns=shown)
     for line, (name, values) in zip(grid, lines.items(), strict=True):
@@ -91,12 +90,12 @@ def _curve(
     width: float,
     aside: float,
 ) -> None:
-    """Draw a cell against the number of latents, `aside` of its place."""
-    measured = {d: cell(rows, *name, dim=d) for d in latents}
+    """Draw an entry against the number of latents, displaced by `aside`."""
+    measured = {d: auc(rows, *name, dim=d) for d in latents}
     measured = {d: values for d, values in measured.items() if len(values)}
     if not measured:
         return
-    summaries = [load_targets("regcl").convention.summarise_values(values) for values in measured.values()]
+    summaries = [load_targets("regcl").aggregation.summarise_values(values) for values in measured.values()]
     places, centres = np.array(list(measured)) + aside, np.array([summary.centre for summary in summaries])
     ends = np.array([[summary.low for summary in summaries], [summary.high for summary in summaries]])
     axes.errorbar(

@@ -1,4 +1,4 @@
-"""Rows added to those of the AUC in tables 1 and 2: the map that needs no training, and whether labels were learned."""
+"""Further rows of tables 1 and 2: the untrained minimum-norm map and the gate on R2."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from sparseid.methods.regcl.gate import R2_GATE
 from sparseid.papers.rows import key, select
 
 OTHER_FACTOR = {"a": "z1", "b": "z2"}
-"""Setting -> the factor without labels; that of the labels has their R2."""
+"""Setting -> the factor without labels; the other one has the R2 of the labels."""
 R2_BELOW = f"r2_below_{R2_GATE:g}"
 
 
 def with_gate(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the AUC and, behind them, those of a reader's two questions.
+    """Return the rows of the AUC, followed by those of an untrained map and of R2.
 
-    What would be found without training: the AUC of the generator's minimum-norm inverse, under the key ``attribution:
-    minimum_norm``; it belongs to the data, whatever was trained on them. Was anything learned: ``r2`` of the labels and
-    of the factor without labels, under the key ``explained``; and ``r2_below_95``, which is 100 where R2 of the labels
-    is below the gate and else 0, so that its mean is the share of such data sets.
+    The untrained map is the generator's minimum-norm inverse (key ``attribution: minimum_norm``), a property of the
+    data. R2 shows what was learned: ``r2`` of the labels and of the factor without labels (key ``explained``), and
+    ``r2_below_95``, which is 100 if R2 of the labels is below the gate, else 0; its mean is the fraction of such data
+    sets.
     """
     auc = rows[rows["metric"] == "auc"]
     untrained = rows[rows["metric"] == "minimum_norm_auc"]

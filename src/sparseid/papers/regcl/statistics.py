@@ -19,11 +19,11 @@ SIGNIFICANT_TERMS = ("A", "D", "M", "E", "A:M", "A:E", "D:E", "M:E")
 OTHER_TERMS = ("A:D", "D:M", "A:D:M", "A:D:E", "A:M:E", "D:M:E", "A:D:M:E")
 LEVEL = 0.05
 FEWEST_VALUES = 3
-"""Fewer leave no degrees of freedom to test with."""
+"""Minimum for any degrees of freedom in a test."""
 
 
 def anova_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of table 3, made of the rows of table 1.
+    """Return the rows of table 3, computed from those of table 1.
 
     Type 2 analysis of variance of the AUC over attribution method, number of latents, training and regularisation with
     all interactions. Keys: ``term`` and ``statistic``, the metric's name.
@@ -47,10 +47,10 @@ def anova_rows(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def tukey_rows(rows: pd.DataFrame, factors: Sequence[str], artefact: str) -> pd.DataFrame:
-    """Return the rows of a table of Tukey's tests, made of the rows of table 1.
+    """Return the rows of a table of Tukey's tests, computed from those of table 1.
 
-    Groups are the combinations of two factors, ``jf_plus:regularised``, pooled over the others. A difference is that of
-    group1 less group2, in the order in which the paper prints the pair; of other pairs group1 has the higher mean.
+    Groups are the combinations of two factors, ``jf_plus:regularised``, pooled over the others. A difference is group1
+    less group2, in the printed order of the pair; of other pairs group1 has the higher mean.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def tukey_rows(rows: pd.DataFrame, factors: Sequence[str], artefact: str) -> pd.
     factors
         Row keys of the two factors.
     artefact
-        Whose printed pairs set the order: ``regcl/table4`` or ``regcl/table5``.
+        Artefact with the printed order of pairs: ``regcl/table4`` or ``regcl/table5``.
     """
     frame = _frame(rows)
     letters = [letter for name in factors for letter, key in FACTORS.items() if key == name]
@@ -82,13 +82,13 @@ def tukey_rows(rows: pd.DataFrame, factors: Sequence[str], artefact: str) -> pd.
 
 @lru_cache(maxsize=8)
 def _anova(values: tuple, columns: tuple[str, ...], factors: tuple[str, ...]) -> Anova:
-    """Return the analysis of variance of the AUC; every claim about table 3 asks for it."""
+    """Return the analysis of variance of the AUC, cached for all claims about table 3."""
     return anova(pd.DataFrame(values, columns=columns), "auc", factors)
 
 
 @lru_cache(maxsize=8)
 def _tukey_hsd(values: tuple[float, ...], groups: tuple[str, ...]) -> pd.DataFrame:
-    """Return Tukey's tests; every claim about tables 4 and 5 asks for them."""
+    """Return Tukey's tests, cached for all claims about tables 4 and 5."""
     return tukey_hsd(values, groups)
 
 
@@ -107,14 +107,14 @@ def _frame(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rows_like(rows: pd.DataFrame, values: Sequence[tuple[dict[str, Any], str, float]], n: int) -> pd.DataFrame:
-    """Return a row per value: of the newest of `rows`, and of no seed, since all of them went into it."""
+    """Return a row per value, based on the newest of `rows`, without seed because it depends on all of them."""
     newest = rows.iloc[int(times(rows).argmax())]
     keys, metrics, numbers = zip(*values, strict=True)
-    made = pd.DataFrame([newest] * len(values)).reset_index(drop=True)
+    table = pd.DataFrame([newest] * len(values)).reset_index(drop=True)
     units = {"sum_sq": "squared AUC percent", "meandiff": "AUC percent points"}
     unit = [units.get(metric, "1") for metric in metrics]
-    made = made.assign(metric=list(metrics), value=list(numbers), n=n, seed=-1, unit=unit)
-    return with_keys(made, keys)
+    table = table.assign(metric=list(metrics), value=list(numbers), n=n, seed=-1, unit=unit)
+    return with_keys(table, keys)
 
 
 def _of_terms(rows: pd.DataFrame, statistic: str) -> dict[str, float]:

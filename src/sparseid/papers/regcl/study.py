@@ -1,7 +1,7 @@
-"""The study of RegCL's headline: which relations of table 1 each variant of experiment=regcl/study reproduces.
+"""Our study of RegCL's headline: relations of table 1 that each variant of experiment=regcl/study reproduces.
 
-The paper has no such table. A row knows the settings of its run by its recipe only, so variants are told apart by it; a
-run that several of them share (that without regularisation, where they differ in lambda) counts for each.
+Variants are identified by the recipes of their rows; a run that several of them share (the one without regularisation,
+if they differ in lambda) counts for each.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pandas as pd
 
 from sparseid.config.schema import RunConfig
 from sparseid.measurements import Key
-from sparseid.papers.regcl.claims import REGCL, REGULARISATIONS, cell
+from sparseid.papers.regcl.claims import REGCL, REGULARISATIONS, auc
 from sparseid.papers.rows import per_replicate, values_of, with_keys
 from sparseid.papers.targets import load_targets
 
@@ -25,14 +25,14 @@ ID = "regcl/study"
 """The artefact and the preset whose runs it reads."""
 
 Name = tuple[str, str, str]
-"""A cell of table 1: attribution method, training, regularisation."""
+"""An entry of table 1: attribution method, training, regularisation."""
 
 TRAININGS = ("supervised", "hybrid_contrastive")
 MAPS = ("neuron_gradient", "jf_plus")
-CELLS: tuple[Name, ...] = tuple(
+ENTRIES: tuple[Name, ...] = tuple(
     (name, training, regularisation) for training, regularisation, name in product(TRAININGS, REGULARISATIONS, MAPS)
 )
-"""Those that are looked at."""
+"""The entries of the study."""
 
 ANCHORS: Mapping[str, Name] = {
     "supervised J": ("neuron_gradient", "supervised", "none"),
@@ -49,32 +49,24 @@ RELATIONS: Mapping[str, tuple[Name, Name | None]] = {
     "regularised hybrid: J+ above J": (REGCL, ("neuron_gradient", *REGCL[1:])),
     "RegCL above every other cell": (REGCL, None),
 }
-"""Relations of table 1: the higher cell and the lower one; None is the best of all others of `CELLS`."""
+"""Relations of table 1: the higher entry and the lower one; None is the best of all others of `ENTRIES`."""
 
 Outcome = Literal["holds", "fails", "open"]
 
 
 @dataclass(frozen=True, eq=False)
 class Variant:
-    """One variant of the preset.
-
-    Attributes
-    ----------
-    text
-        Its overrides as the preset lists them; empty is the setting of table 1.
-    recipes
-        Of its runs.
-    run
-        The last of them: of the strongest penalty and the most latents.
-    """
+    """One variant of the preset."""
 
     text: str
+    """Its overrides as in the preset; empty for the setting of table 1."""
     recipes: frozenset[str]
     run: RunConfig
+    """The last of its runs: with the strongest penalty and the most latents."""
 
     @property
     def keys(self) -> frozenset[str]:
-        """The settings that it changes."""
+        """Keys of its overrides."""
         return frozenset(word.partition("=")[0] for word in self.text.split())
 
     @property
@@ -95,11 +87,11 @@ class Variant:
 @cache
 def variants(scale: str) -> tuple[Variant, ...]:
     """Return the variants of the preset at a scale, in its order."""
-    from sparseid.config.identity import recipe_hash  # imports Hydra: only where rows are looked at
+    from sparseid.config.identity import recipe_hash  # imports Hydra
     from sparseid.config.sweep import plan
 
     runs: dict[str, list[RunConfig]] = {}
-    for planned in plan([f"experiment={ID}", f"scale={scale}"]).cells:
+    for planned in plan([f"experiment={ID}", f"scale={scale}"]).trials:
         for text in planned.variants:
             runs.setdefault(text, []).append(planned.run)
     return tuple(Variant(text, frozenset(map(recipe_hash, own)), own[-1]) for text, own in runs.items())
@@ -115,21 +107,16 @@ def anchors() -> dict[str, float]:
 
 
 def leads(rows: pd.DataFrame) -> dict[str, pd.Series]:
-    """Return for each relation by how much its higher cell leads, in points of AUC, per data set (seed, latents).
-
-    Parameters
-    ----------
-    rows
-        Rows of one variant.
+    """Return the lead of each relation's higher entry in the rows of a variant, per data set (seed, latents).
 
     Returns
     -------
     dict of Series
-        Both cells are of the same data set. The best other cell is that with the highest mean at the number of latents.
-        Empty where a cell is missing.
+        Points of AUC; both entries are of the same data set. The best other entry has the highest mean at the number of
+        latents. Empty if an entry is missing.
     """
-    values = {name: cell(rows, *name) for name in CELLS}
-    others = [values[name] for name in CELLS if name != REGCL]
+    values = {name: auc(rows, *name) for name in ENTRIES}
+    others = [values[name] for name in ENTRIES if name != REGCL]
     best = _joined([_best(others, dim) for dim in values_of(rows, "dim")])
     pairs = {name: (values[high], best if low is None else values[low]) for name, (high, low) in RELATIONS.items()}
     return {name: (high - low).dropna() for name, (high, low) in pairs.items()}
@@ -140,9 +127,9 @@ def at(values: pd.Series, dim: Key) -> pd.Series:
     return values[[latents == dim for _, latents in values.index]]
 
 
-def _best(cells: list[pd.Series], dim: Key) -> pd.Series:
-    """Return the cell with the highest mean at a number of latents; empty where one is missing."""
-    at_dim = [at(values, dim) for values in cells]
+def _best(entries: list[pd.Series], dim: Key) -> pd.Series:
+    """Return the entry with the highest mean at a number of latents; empty if one is missing."""
+    at_dim = [at(values, dim) for values in entries]
     return max(at_dim, key=lambda values: values.mean()) if all(map(len, at_dim)) else pd.Series(dtype=float)
 
 
@@ -152,25 +139,25 @@ def _joined(parts: list[pd.Series]) -> pd.Series:
 
 
 def above_paper(rows: pd.DataFrame) -> dict[str, pd.Series]:
-    """Return by how much each anchor lies above the paper's mean over latents, in points of AUC, per data set."""
-    return {anchor: cell(rows, *ANCHORS[anchor]) - value for anchor, value in anchors().items()}
+    """Return each anchor less the paper's mean over latents, in points of AUC, per data set."""
+    return {anchor: auc(rows, *ANCHORS[anchor]) - value for anchor, value in anchors().items()}
 
 
 def minimum_norm(rows: pd.DataFrame) -> pd.Series:
-    """Return the AUC of the minimum-norm map per data set, in percent: it needs no training."""
+    """Return the AUC of the untrained minimum-norm map per data set, in percent."""
     return per_replicate(rows, "minimum_norm_auc", ("dim",))
 
 
 def outcome(values: pd.Series) -> Outcome:
-    """Return whether leads are above zero: ``open`` where their interval has zero in it, or there is none."""
-    summary = load_targets("regcl").convention_of(ID).summarise_values(values)
+    """Return whether leads are above zero: ``open`` if their interval contains zero or is undefined."""
+    summary = load_targets("regcl").aggregation_of(ID).summarise_values(values)
     if summary.n < 2 or summary.low <= 0 <= summary.high:
         return "open"
     return "holds" if summary.low > 0 else "fails"
 
 
 def study_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the artefact, made of the rows of the preset's runs at one scale.
+    """Return the rows of the artefact, computed from those of the preset's runs at one scale.
 
     Per variant and data set: ``lead`` of each relation, ``above_paper`` of each anchor, ``minimum_norm_auc``.
     """

@@ -15,7 +15,7 @@ LABELS = {
     "latex_ocr": "LaTeX-OCR",
     "audiomnist": "AudioMNIST",
     "test_speakers": "test speakers",
-    "train_speakers": "speakers of the training",
+    "train_speakers": "training speakers",
     "sparling_mt": "Sparling MT",
     "sparling_st": "Sparling ST",
     "non_sparse": "Non-Sparse",

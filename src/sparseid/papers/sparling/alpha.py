@@ -1,4 +1,4 @@
-"""Alpha of the simplified DigitCircle (appendix B.3): counted, not trained. Its rows and its claims need no run."""
+"""Alpha of the simplified DigitCircle (appendix B.3): its rows and claims are computed without any run."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from sparseid.papers.claims import Finding, claim
 from sparseid.papers.rows import COLUMNS, with_keys
 
 PUBLISHED = 0.465
-"""Alpha as printed, of flows divided by 5."""
+"""Printed alpha, of flows divided by 5."""
 
 
 def alpha_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the computation; no run's rows go into them.
+    """Return the computed rows; the argument is ignored.
 
     Per number k of motifs ``config_count`` and ``config_probability``; per ``split`` of a placement's probability
     (constant5 as published, k as it should be) the ``flow`` from each k, and ``alpha``, their sum.
@@ -31,14 +31,14 @@ def alpha_rows(rows: pd.DataFrame) -> pd.DataFrame:
         values.append(({"split": split}, "alpha", "probability", alpha(split)))
     same = {"paper": "sparling", "run": "computed", "recipe": "", "seed": 0, "n": 1, "commit": "", "dirty": False}
     same |= {"device": "", "written": "1970-01-01T00:00:00+00:00", "scale": "paper"}
-    made = [same | {"metric": name, "unit": unit, "value": value} for _, name, unit, value in values]
-    return with_keys(pd.DataFrame(made, columns=COLUMNS), [keys for keys, *_ in values])
+    lines = [same | {"metric": name, "unit": unit, "value": value} for _, name, unit, value in values]
+    return with_keys(pd.DataFrame(lines, columns=COLUMNS), [keys for keys, *_ in values])
 
 
 @claim("sparling-alpha-alpha_value")
 def value_as_printed(rows: pd.DataFrame) -> Finding:
     value = alpha("constant5")
-    text = f"alpha {value:.4f} with the published split, {alpha('k'):.4f} with each placement split between its own"
+    text = f"alpha {value:.4f} with the published split, {alpha('k'):.4f} with each placement split by its own k"
     return Finding("holds" if abs(value - PUBLISHED) < 0.001 else "fails", text, value)
 
 

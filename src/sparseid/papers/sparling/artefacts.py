@@ -14,20 +14,20 @@ from sparseid.papers.targets import load_targets
 
 _of_sparling = partial(Artefact, paper="sparling", checks=claims_in(claims, alpha))
 _FINAL = (0, None)
-"""Values of ``steps_above`` at the final density; a run without densities may lack the key."""
+"""Values of ``steps_above`` at the final density; runs without densities may lack the key."""
 _OF_A_RUN = ("e2ee", "fpe", "fne", "ce", "exact_accuracy", "sparsity", "density_over_minimum")
 _OF_A_DOMAIN = ("e2ee", "fpe", "fne", "ce", "sparsity", "perturbation_accuracy", "direct_error")
 _PRINTED_OF_A_DOMAIN = ("sparling/fig3", "sparling/fig5", "sparling/fig6", "sparling/table2")
 
 
 def _and_other_domains(own: str) -> tuple[str, ...]:
-    """Return the presets of a figure over all domains: its own is about DigitCircle."""
+    """Return the presets of a figure over all domains; its own has DigitCircle only."""
     return (own, *(f"sparling/{domain}" for domain in DOMAINS[1:]))
 
 
 _of_domain = partial(
     _of_sparling,
-    cell=("domain", "split", "method"),
+    entry_keys=("domain", "split", "method"),
     metrics=_OF_A_DOMAIN,
     targets_of=_PRINTED_OF_A_DOMAIN,
     derive=derived.of_domain,
@@ -38,16 +38,16 @@ ARTEFACTS = (
         id="digitcircle",
         title="Sparling on DigitCircle at the final density",
         selects={"domain": ("digitcircle",), "method": ("sparling_mt",), "steps_above": (0,)},
-        cell=("domain", "method"),
+        entry_keys=("domain", "method"),
         metrics=_OF_A_RUN,
         targets_of=("sparling/fig3", "sparling/fig5"),
         summary_of_run=True,
     ),
     _of_sparling(
         id="latex_ocr",
-        title="Sparling on LaTeX-OCR at the final density, with the share of each symbol that no channel marks",
+        title="Sparling on LaTeX-OCR at the final density, with the fraction of each symbol without a channel",
         selects={"domain": ("latex_ocr",), "method": ("sparling_mt",), "steps_above": (0,)},
-        cell=("domain", "split", "method", "symbol", "to"),
+        entry_keys=("domain", "split", "method", "symbol", "to"),
         metrics=(*_OF_A_RUN, "perturbation_accuracy", "direct_error", "none_share"),
         targets_of=(*_PRINTED_OF_A_DOMAIN, "sparling/fig8"),
         derive=derived.as_printed,
@@ -55,9 +55,9 @@ ARTEFACTS = (
     ),
     _of_sparling(
         id="audiomnist",
-        title="Sparling on spoken digits at the final density, tested on speakers that training has not heard",
+        title="Sparling on spoken digits at the final density, tested on unseen speakers",
         selects={"domain": ("audiomnist",), "method": ("sparling_mt",), "steps_above": (0,)},
-        cell=("domain", "split", "method"),
+        entry_keys=("domain", "split", "method"),
         metrics=(*_OF_A_RUN, "perturbation_accuracy", "direct_error"),
         targets_of=_PRINTED_OF_A_DOMAIN,
         derive=derived.as_printed,
@@ -67,7 +67,7 @@ ARTEFACTS = (
         id="sparling/fig3",
         title="Figure 3: motif errors at the final density",
         selects={"domain": DOMAINS, "method": ("sparling_mt",), "steps_above": (0,)},
-        cell=("domain", "split", "method"),
+        entry_keys=("domain", "split", "method"),
         metrics=("fpe", "fne", "ce", "sparsity", "e2e_accuracy", "confusion_accuracy"),
         claims_instead=frozenset({"sparling-fig3-abstract-localisation"}),
         draw=figures.motif_error_bars,
@@ -78,7 +78,7 @@ ARTEFACTS = (
         id="sparling/fig4",
         title="Figure 4: errors against density",
         selects={"domain": DOMAINS, "method": ("sparling_mt",), "steps_above": DENSITIES},
-        cell=("domain", "split", "method", "steps_above"),
+        entry_keys=("domain", "split", "method", "steps_above"),
         metrics=("fpe", "fne", "ce", "e2ee"),
         draw=figures.errors_against_density,
         presets=_and_other_domains("sparling/fig4"),
@@ -87,7 +87,7 @@ ARTEFACTS = (
         id="sparling/fig5",
         title="Figure 5: end-to-end error of Sparling, Non-Sparse and Retrained",
         selects={"domain": DOMAINS, "method": derived.END_TO_END, "split": (None, "test_speakers")},
-        cell=("domain", "split", "method"),
+        entry_keys=("domain", "split", "method"),
         metrics=("e2ee",),
         draw=figures.end_to_end_bars,
         derive=derived.end_to_end,
@@ -97,16 +97,16 @@ ARTEFACTS = (
         id="sparling/fig6",
         title="Figure 6: how often the decoder follows an exchanged motif",
         selects={"domain": DOMAINS, "method": ("sparling_mt",), "steps_above": (0,)},
-        cell=("domain", "method"),
+        entry_keys=("domain", "method"),
         metrics=("perturbation_accuracy",),
         draw=figures.perturbation_bars,
         presets=_and_other_domains("sparling/fig6"),
     ),
     _of_sparling(
         id="sparling/fig8",
-        title="Figure 8: which channels fire on each kind of motif, at the final density",
+        title="Figure 8: channels that fire on each class of motifs, at the final density",
         selects={"domain": DOMAINS, "method": ("sparling_mt",), "steps_above": (0,)},
-        cell=("domain", "symbol", "to"),
+        entry_keys=("domain", "symbol", "to"),
         metrics=("diagonal_share", "none_share", "other_channel_share", "row_share"),
         draw_arrays=figures.confusion_by_domain,
         derive=derived.kinds,
@@ -116,15 +116,15 @@ ARTEFACTS = (
         id="sparling/fig9",
         title="Figure 9: accuracy lost by binning activations",
         selects={"method": derived.THRESHOLDS, "bins": derived.BINS, "steps_above": derived.DENSITIES_BINNED},
-        cell=("method", "bins", "steps_above"),
+        entry_keys=("method", "bins", "steps_above"),
         metrics=("binning_delta",),
         draw=figures.binning_against_density,
     ),
     _of_sparling(
         id="sparling/fig10",
-        title="Figure 10: end-to-end error against motif errors, seed by seed (the paper's runs stand in the figure)",
+        title="Figure 10: end-to-end error against motif errors, per seed (the paper's runs are in the figure)",
         selects={"domain": DOMAINS[:1], "method": ("sparling_mt",), "steps_above": (0,)},
-        cell=("run",),
+        entry_keys=("run",),
         metrics=("e2ee", "fpe", "fne", "ce"),
         claims_instead=frozenset(target.id for target in load_targets("sparling").of("sparling/fig10")),
         draw=figures.errors_by_seed,
@@ -134,14 +134,14 @@ ARTEFACTS = (
         id="sparling/table1",
         title="Table 1: L1 penalty on DigitCircle",
         selects={"method": ("l1", "sparling_mt"), "lambda": (*derived.L1_WEIGHTS, None), "steps_above": _FINAL},
-        cell=("method", "lambda"),
+        entry_keys=("method", "lambda"),
         metrics=("fpe", "fne", "ce", "e2ee", "density"),
     ),
     _of_sparling(
         id="sparling/kl",
         title="KL penalty on DigitCircle (appendix K.1)",
         selects={"method": ("kl",), "lambda": derived.KL_WEIGHTS, "steps_above": _FINAL},
-        cell=("method", "lambda"),
+        entry_keys=("method", "lambda"),
         metrics=("density", "val_exact_accuracy"),
         claims_instead=frozenset({"sparling-kl-text-min_density"}),
     ),
@@ -149,7 +149,7 @@ ARTEFACTS = (
         id="sparling/ablation",
         title="No batch norm and no annealing on DigitCircle (appendix K.2)",
         selects={"method": ("no_bn_st", "no_bn_mt", "no_annealing")},
-        cell=("method", "seed", "start"),
+        entry_keys=("method", "seed", "start"),
         metrics=("e2ee", "density_over_minimum"),
         derive=derived.ablations,
     ),
@@ -157,15 +157,15 @@ ARTEFACTS = (
         id="sparling/fig11",
         title="Figure 11: a threshold per channel (MT) against a single one (ST), DigitCircle",
         selects={"domain": DOMAINS[:1], "method": derived.THRESHOLDS, "steps_above": (0,)},
-        cell=("method",),
+        entry_keys=("method",),
         metrics=("fpe", "fne", "ce", "e2ee"),
         draw=figures.threshold_bars,
     ),
     _of_sparling(
         id="sparling/table2",
-        title="Table 2: single motifs named by Sparling and by a classifier of them (DIRECT)",
+        title="Table 2: single motifs classified by Sparling and by a classifier (DIRECT)",
         selects={"domain": DOMAINS, "method": ("sparling_mt", "direct"), "steps_above": _FINAL},
-        cell=("domain", "split", "method"),
+        entry_keys=("domain", "split", "method"),
         metrics=("direct_error", "error_ratio"),
         derive=derived.direct_errors,
         presets=_and_other_domains("sparling/table2"),
@@ -182,16 +182,16 @@ ARTEFACTS = (
     ),
     _of_sparling(
         id="sparling/harder",
-        title="Study: one threshold, many, and no batch norm on images with more noise and unevenly frequent digits",
+        title="Study: one threshold, many, and no batch norm on noisier images with rare digits",
         selects={"method": (*derived.THRESHOLDS, "no_bn_mt"), "steps_above": (0,)},
-        cell=("method", "post_noise", "rarest"),
+        entry_keys=("method", "post_noise", "rarest"),
         metrics=("fpe", "fne", "ce", "e2ee", "density_over_minimum"),
     ),
     _of_sparling(
         id="sparling/alpha",
-        title="Alpha of the simplified DigitCircle (appendix B.3), counted: no run is needed",
+        title="Alpha of the simplified DigitCircle (appendix B.3), computed without runs",
         selects={},
-        cell=("k", "split"),
+        entry_keys=("k", "split"),
         metrics=("flow", "alpha", "config_count", "config_probability"),
         claims_instead=frozenset(
             target.id for target in load_targets("sparling").of("sparling/alpha") if "domain" in target.keys

@@ -1,4 +1,4 @@
-"""Bars of Sparling's figures: ours with a dot per seed, the paper's hollow beside them."""
+"""Bars of Sparling's figures: ours with a dot per seed, the paper's hollow."""
 
 from __future__ import annotations
 
@@ -9,35 +9,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sparseid.papers.drawing import FAINT, INK, legend_below
+from sparseid.papers.drawing import FAINT, INK, legend_below, paper_label
 from sparseid.papers.targets import Target, load_targets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
 
 @dataclass(frozen=True)
 class Bar:
-    """Two bars beside each other, or one where nothing was measured or printed.
-
-    Parameters
-    ----------
-    name
-        Below them.
-    ours
-        One value per seed; may be empty.
-    target
-        The paper's number; None where it has none.
-    colour
-        Of both.
-    """
+    """Two adjacent bars, or one if the other number is missing."""
 
     name: str
+    """Label below them."""
     ours: pd.Series
+    """One value per seed; may be empty."""
     target: Target | None
+    """The paper's number."""
     colour: str
 
 
@@ -62,7 +52,7 @@ def target_of(targets: Sequence[Target], metric: str, **keys: str) -> Target | N
 
 def bar_with_seeds(axes: Axes, x: float, values: pd.Series, colour: str) -> None:
     """Draw the mean as a bar with its interval, and a dot for every seed."""
-    summary = load_targets("sparling").convention.summarise_values(values)
+    summary = load_targets("sparling").aggregation.summarise_values(values)
     axes.bar(x, summary.centre, width=0.36, color=colour, alpha=0.75)
     if summary.n > 1:
         axes.vlines(x, summary.low, summary.high, color=INK, linewidth=1.4, zorder=4)
@@ -71,7 +61,7 @@ def bar_with_seeds(axes: Axes, x: float, values: pd.Series, colour: str) -> None
 
 
 def hollow_bar(axes: Axes, x: float, target: Target, colour: str) -> None:
-    """Draw a number of the paper as a hollow bar with its interval, and write it above."""
+    """Draw a number of the paper as a hollow bar with its interval, labelled with the number."""
     value = target.value or 0.0
     axes.bar(x, value, width=0.36, facecolor="white", edgecolor=colour, linewidth=1.3, hatch="////", alpha=0.75)
     if target.interval:
@@ -83,22 +73,10 @@ def hollow_bar(axes: Axes, x: float, target: Target, colour: str) -> None:
 
 
 def bar_legend(figure: Figure, scale: str) -> None:
-    """Explain filled and hollow bars below a figure."""
-    spread = load_targets("sparling").convention.interval_words
+    """Add a legend of filled and hollow bars below a figure."""
+    spread = load_targets("sparling").aggregation.interval_words
     labels = [f"ours, scale={scale} (dots: seeds; whiskers: {spread})", paper_label(scale)]
     legend_below(figure, [_patch(FAINT, filled=True), _patch(FAINT, filled=False)], labels)
-
-
-def paper_label(scale: str) -> str:
-    """Return what the paper's numbers are called beside ours of a scale."""
-    return "paper" if scale == "paper" else "paper (other scale)"
-
-
-def hollow_marker() -> Line2D:
-    """Return what stands for the paper's points in a legend."""
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], linestyle="", marker="o", markersize=4.5, markerfacecolor="white", markeredgecolor=INK)
 
 
 def _patch(colour: str, filled: bool) -> Patch:

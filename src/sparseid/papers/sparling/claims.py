@@ -1,13 +1,13 @@
 """Checks of the claims of Sparling's figures and tables, as functions of result rows.
 
 Rows of figure 3 are those of the final density (``steps_above`` = 0); figure 4 compares densities of the same runs.
-Those of alpha, which need no run, are in :mod:`sparseid.papers.sparling.alpha`.
+Claims about alpha, which need no run, are in :mod:`sparseid.papers.sparling.alpha`.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from sparseid.papers.claims import (
     claim,
     decide,
     every,
+    for_every,
     mean_above,
     mean_below,
     mean_not_below,
@@ -32,7 +33,7 @@ from sparseid.papers.claims import (
     significantly_above,
     weakest,
 )
-from sparseid.papers.labels import written, written_cell
+from sparseid.papers.labels import entry_label, label
 from sparseid.papers.rows import key, per_seed, select
 from sparseid.papers.sparling.rows import (
     DENSITIES,
@@ -51,41 +52,34 @@ from sparseid.papers.sparling.rows import (
 )
 
 HARD_KINDS = {"latex_ocr": ("bar", "lparen", "rparen")}
-"""Kinds that the paper excepts from having channels of their own."""
+"""Classes of motifs that the paper excepts from having a channel."""
 KINDS: dict[str, tuple[str, ...]] = {
     "digitcircle": tuple("0123456789"),
     "latex_ocr": ("plus", *"0123456789abcxyz"),
     "audiomnist": tuple("0123456789"),
 }
-"""The other kinds of each domain."""
+"""The other classes of each domain."""
 
 
 def _values(rows: pd.DataFrame, metric: str, domain: str, steps_above: int = 0) -> pd.Series:
-    of_metric = rows[rows["metric"] == metric]  # first: it leaves few rows to look through
+    of_metric = rows[rows["metric"] == metric]  # first: few rows remain
     return per_seed(domain_rows(of_metric, domain), metric, steps_above=steps_above)
 
 
-def _each(check: Callable[[str], Finding], domains: Iterable[str] = DOMAINS) -> Finding:
-    return every({written(domain): check(domain) for domain in domains})
+_each_domain = for_every("{}", DOMAINS)
 
 
 @claim("sparling-fig3-below10")
-def below10(rows: pd.DataFrame) -> Finding:
-    return every(
-        {
-            f"{written(domain)} {written(metric)}": mean_below(_values(rows, metric, domain), 10, "mean")
-            for domain in DOMAINS
-            for metric in ("fpe", "fne", "ce")
-            if (domain, metric) != ("latex_ocr", "fne")
-        }
-    )
+@for_every("{} {}", [(d, m) for d in DOMAINS for m in ("fpe", "fne", "ce") if (d, m) != ("latex_ocr", "fne")])
+def below10(rows: pd.DataFrame, domain: str, metric: str) -> Finding:
+    return mean_below(_values(rows, metric, domain), 10, "mean")
 
 
 @claim("sparling-fig3-latex_fne_exception")
 def latex_fne_exception(rows: pd.DataFrame) -> Finding:
     latex = _values(rows, "fne", "latex_ocr")
     others = {
-        f"above {written(domain)}": significantly_above(latex, _values(rows, "fne", domain), "FNE")
+        f"above {label(domain)}": significantly_above(latex, _values(rows, "fne", domain), "FNE")
         for domain in ("digitcircle", "audiomnist")
     }
     return every({"above 10": mean_above(latex, 10, "FNE"), **others})
@@ -97,116 +91,94 @@ def audio_fpe_zero(rows: pd.DataFrame) -> Finding:
 
 
 @claim("sparling-fig3-localisation90")
-def localisation90(rows: pd.DataFrame) -> Finding:
-    return _each(lambda domain: mean_above(100 - _values(rows, "ce", domain), 90, "100 - CE"))
+@_each_domain
+def localisation90(rows: pd.DataFrame, domain: str) -> Finding:
+    return mean_above(100 - _values(rows, "ce", domain), 90, "100 - CE")
 
 
 @claim("sparling-fig3-unseen_speakers")
-def unseen_speakers(rows: pd.DataFrame) -> Finding:
-    return every(
-        {
-            written(metric): mean_below(_values(rows, metric, "audiomnist"), 10, "mean")
-            for metric in ("fpe", "fne", "ce")
-        }
-    )
+@for_every("{}", ("fpe", "fne", "ce"))
+def unseen_speakers(rows: pd.DataFrame, metric: str) -> Finding:
+    return mean_below(_values(rows, metric, "audiomnist"), 10, "mean")
 
 
 def _trend(rows: pd.DataFrame, metric: str, domain: str, holds: Callable[[float], bool]) -> Finding:
     values = {step: _values(rows, metric, domain, step) for step in DENSITIES}
-    measured = {step: seeds for step, seeds in values.items() if len(seeds)}
-    means = {step: float(seeds.mean()) for step, seeds in measured.items()}
-    return rank_trend(
-        means, min(map(len, measured.values()), default=0), holds, f"{written(metric)} against cuts above"
-    )
+    return rank_trend(values, holds, f"{label(metric)} against cuts above")
 
 
 @claim("sparling-fig4-fpe_falls")
-def fpe_falls(rows: pd.DataFrame) -> Finding:
-    return _each(lambda domain: _trend(rows, "fpe", domain, lambda rho: rho > 0.9))
+@_each_domain
+def fpe_falls(rows: pd.DataFrame, domain: str) -> Finding:
+    return _trend(rows, "fpe", domain, lambda rho: rho > 0.9)
 
 
 @claim("sparling-fig4-fne_rises")
-def fne_rises(rows: pd.DataFrame) -> Finding:
-    final, above = (_values(rows, "fne", "digitcircle", step) for step in (0, 10))
-    return every(
-        {
-            written("digitcircle"): mean_not_below(final, above, "FNE at the final density and 10 cuts above"),
-            **{
-                written(domain): _trend(rows, "fne", domain, lambda rho: rho < -0.8)
-                for domain in ("latex_ocr", "audiomnist")
-            },
-        }
-    )
+@_each_domain
+def fne_rises(rows: pd.DataFrame, domain: str) -> Finding:
+    if domain != "digitcircle":
+        return _trend(rows, "fne", domain, lambda rho: rho < -0.8)
+    final, above = (_values(rows, "fne", domain, step) for step in (0, 10))
+    return mean_not_below(final, above, "FNE at the final density and 10 cuts above")
 
 
-def _ce_ratio(rows: pd.DataFrame, steps: int, limit: float) -> Finding:
-    def check(domain: str) -> Finding:
-        above, final = _values(rows, "ce", domain, steps), _values(rows, "ce", domain)
-        return mean_ratio_above(above, final, limit, f"CE {steps} cuts above / final")
-
-    return _each(check)
+def _ce_ratio(rows: pd.DataFrame, domain: str, steps: int, limit: float) -> Finding:
+    above, final = _values(rows, "ce", domain, steps), _values(rows, "ce", domain)
+    return mean_ratio_above(above, final, limit, f"CE {steps} cuts above / final")
 
 
 @claim("sparling-fig4-ce_falls")
-def ce_falls(rows: pd.DataFrame) -> Finding:
-    return _ce_ratio(rows, steps=5, limit=5)
+@_each_domain
+def ce_falls(rows: pd.DataFrame, domain: str) -> Finding:
+    return _ce_ratio(rows, domain, steps=5, limit=5)
 
 
 @claim("sparling-fig4-extreme_sparsity")
-def extreme_sparsity(rows: pd.DataFrame) -> Finding:
-    return _ce_ratio(rows, steps=3, limit=2)
+@_each_domain
+def extreme_sparsity(rows: pd.DataFrame, domain: str) -> Finding:
+    return _ce_ratio(rows, domain, steps=3, limit=2)
 
 
 @claim("sparling-fig4-e2ee_rises")
-def e2ee_rises(rows: pd.DataFrame) -> Finding:
-    def check(domain: str) -> Finding:
-        final, above = _values(rows, "e2ee", domain), _values(rows, "e2ee", domain, 10)
-        return significantly_above(final, above, "E2EE at the final density and 10 cuts above")
+@_each_domain
+def e2ee_rises(rows: pd.DataFrame, domain: str) -> Finding:
+    final, above = _values(rows, "e2ee", domain), _values(rows, "e2ee", domain, 10)
+    return significantly_above(final, above, "E2EE at the final density and 10 cuts above")
 
-    return _each(check)
+
+def _end_to_end(rows: pd.DataFrame, domain: str, *methods: str) -> Iterable[pd.Series]:
+    shown = end_to_end(rows)
+    return [values(shown, "e2ee", domain=domain, method=method) for method in methods]
 
 
 @claim("sparling-fig5-sparling_worse_than_nonsparse")
-def worse_than_non_sparse(rows: pd.DataFrame) -> Finding:
-    shown = end_to_end(rows)
-
-    def check(domain: str) -> Finding:
-        ours, dense = (values(shown, "e2ee", domain=domain, method=name) for name in ("sparling_mt", "non_sparse"))
-        return significantly_above(ours, dense, "E2EE, Sparling against Non-Sparse")
-
-    return _each(check)
+@_each_domain
+def worse_than_non_sparse(rows: pd.DataFrame, domain: str) -> Finding:
+    ours, dense = _end_to_end(rows, domain, "sparling_mt", "non_sparse")
+    return significantly_above(ours, dense, "E2EE, Sparling against Non-Sparse")
 
 
 @claim("sparling-fig5-retrained_closes_gap")
-def retrained_closes_gap(rows: pd.DataFrame) -> Finding:
-    shown = end_to_end(rows)
-
-    def check(domain: str) -> Finding:
-        names = ("sparling_mt", "retrained", "non_sparse")
-        ours, retrained, dense = (values(shown, "e2ee", domain=domain, method=name) for name in names)
-        closed, gap = (ours - retrained).dropna(), (ours - dense).dropna()
-        if closed.empty or gap.empty:
-            return not_measured("E2EE of all three methods")
-        if gap.mean() <= 0:
-            return Finding("undecided", f"no gap to close: {ours.mean():.3g} against {dense.mean():.3g}")
-        return mean_ratio_above(closed, gap, 0.5, "closed / gap")
-
-    return _each(check)
+@_each_domain
+def retrained_closes_gap(rows: pd.DataFrame, domain: str) -> Finding:
+    ours, retrained, dense = _end_to_end(rows, domain, "sparling_mt", "retrained", "non_sparse")
+    closed, gap = (ours - retrained).dropna(), (ours - dense).dropna()
+    if closed.empty or gap.empty:
+        return not_measured("E2EE of all three methods")
+    if gap.mean() <= 0:
+        return Finding("undecided", f"no gap to close: {ours.mean():.3g} against {dense.mean():.3g}")
+    return mean_ratio_above(closed, gap, 0.5, "closed / gap")
 
 
 @claim("sparling-fig5-retrained_vs_nonsparse")
-def retrained_overlaps_non_sparse(rows: pd.DataFrame) -> Finding:
-    shown = end_to_end(rows)
-
-    def check(domain: str) -> Finding:
-        dense, retrained = (values(shown, "e2ee", domain=domain, method=name) for name in ("non_sparse", "retrained"))
-        if dense.empty or retrained.empty:
-            return not_measured("E2EE")
-        lowest, highest = float(dense.min()), float(retrained.max())
-        text = f"lowest E2EE of Non-Sparse {lowest:.3g}, highest of Retrained {highest:.3g}"
-        return decide(lowest < highest, text, highest - lowest, min(len(dense), len(retrained)))
-
-    return _each(check, DOMAINS[:2])
+@for_every("{}", DOMAINS[:2])
+def retrained_overlaps_non_sparse(rows: pd.DataFrame, domain: str) -> Finding:
+    dense, retrained = _end_to_end(rows, domain, "non_sparse", "retrained")
+    if dense.empty or retrained.empty:
+        return not_measured("E2EE")
+    lowest, highest = float(dense.min()), float(retrained.max())
+    text = f"lowest E2EE of Non-Sparse {lowest:.3g}, highest of Retrained {highest:.3g}"
+    return decide(lowest < highest, text, highest - lowest, min(len(dense), len(retrained)))
 
 
 def _l1(rows: pd.DataFrame, metric: str, weight: float) -> pd.Series:
@@ -229,7 +201,7 @@ def l1_regimes(rows: pd.DataFrame) -> Finding:
 def _runs_above(
     rows: pd.DataFrame, metric: str, method: str, weights: Iterable[float], limit: float, what: str
 ) -> Finding:
-    """Check that no run of any weight comes down to a limit; all weights have to be there for that."""
+    """Check that every run of every weight is above a limit; it holds only if all weights are measured."""
     measured = {weight: values(rows, metric, method=method, **{"lambda": weight}) for weight in weights}
     finding = always_above(pd.concat(list(measured.values())), limit, what)
     absent = [f"{weight:g}" for weight, of_weight in measured.items() if of_weight.empty]
@@ -242,12 +214,12 @@ def _l1_above_sparling(rows: pd.DataFrame, metric: str, factor: float = 1) -> Fi
     """Check that a metric of every L1 run is above a multiple of Sparling's mean."""
     ours = values(rows, metric, method="sparling_mt")
     if ours.empty:
-        return not_measured(f"{written(metric)} of Sparling")
+        return not_measured(f"{label(metric)} of Sparling")
     limit = factor * float(ours.mean())
     if limit >= 100:
-        text = f"{factor:g} times Sparling's mean {written(metric)} is {limit:.0f} %: no run can be above"
+        text = f"{factor:g} times Sparling's mean {label(metric)} is {limit:.0f} %: no run can be above"
         return Finding("undecided", text, limit)
-    return _runs_above(rows, metric, "l1", L1_WEIGHTS, limit, written(metric))
+    return _runs_above(rows, metric, "l1", L1_WEIGHTS, limit, label(metric))
 
 
 @claim("sparling-table1-density_not_reached")
@@ -256,8 +228,9 @@ def l1_density_not_reached(rows: pd.DataFrame) -> Finding:
 
 
 @claim("sparling-table1-never_as_good")
-def l1_never_as_good(rows: pd.DataFrame) -> Finding:
-    return every({written(metric): _l1_above_sparling(rows, metric, 10) for metric in ("ce", "fpe")})
+@for_every("{}", ("ce", "fpe"))
+def l1_never_as_good(rows: pd.DataFrame, metric: str) -> Finding:
+    return _l1_above_sparling(rows, metric, 10)
 
 
 @claim("sparling-kl-kl_floor")
@@ -266,34 +239,26 @@ def kl_floor(rows: pd.DataFrame) -> Finding:
 
 
 @claim("sparling-ablation-bn_crucial")
-def batch_norm_crucial(rows: pd.DataFrame) -> Finding:
-    def check(method: str) -> Finding:
-        finding = always_above(values(reached_last_density(rows), "e2ee", method=method), 50, "E2EE")
-        asked = len(values(rows, "e2ee", method=method))
-        if asked and not finding.measured:
-            return Finding("undecided", f"none of {asked} runs reached the last density")
-        return finding
-
-    return every({written(method): check(method) for method in ("no_bn_mt", "no_bn_st")})
+@for_every("{}", ("no_bn_mt", "no_bn_st"))
+def batch_norm_crucial(rows: pd.DataFrame, method: str) -> Finding:
+    finding = always_above(values(reached_last_density(rows), "e2ee", method=method), 50, "E2EE")
+    runs = len(values(rows, "e2ee", method=method))
+    if runs and not finding.measured:
+        return Finding("undecided", f"none of {runs} runs reached the last density")
+    return finding
 
 
 @claim("sparling-ablation-annealing_crucial")
-def annealing_crucial(rows: pd.DataFrame) -> Finding:
-    return every(
-        {
-            f"started at the {start} density": mean_above(
-                values(rows, "e2ee", method="no_annealing", start=start), 50, "E2EE"
-            )
-            for start in STARTS
-        }
-    )
+@for_every("started at the {} density", STARTS)
+def annealing_crucial(rows: pd.DataFrame, start: str) -> Finding:
+    return mean_above(values(rows, "e2ee", method="no_annealing", start=start), 50, "E2EE")
 
 
 def _threshold_metric(rows: pd.DataFrame, metric: str, higher: str, ranks: bool = False) -> Finding:
     """Check that a metric on DigitCircle is higher with a single threshold (`higher` = sparling_st), or with many."""
     lower = "sparling_mt" if higher == "sparling_st" else "sparling_st"
     upper, below = (values(rows, metric, domain="digitcircle", method=name) for name in (higher, lower))
-    return significantly_above(upper, below, f"{written(metric)}, {written(higher)} against {written(lower)}", ranks)
+    return significantly_above(upper, below, f"{label(metric)}, {label(higher)} against {label(lower)}", ranks)
 
 
 @claim("sparling-fig11-st_worse_ce")
@@ -312,21 +277,15 @@ def single_threshold_fpe(rows: pd.DataFrame) -> Finding:
 
 
 @claim("sparling-fig6-h_behaves")
-def decoder_follows(rows: pd.DataFrame) -> Finding:
-    return every({written(name): mean_above(perturbation(rows, name), 85, "accuracy") for name in DOMAINS})
+@_each_domain
+def decoder_follows(rows: pd.DataFrame, domain: str) -> Finding:
+    return mean_above(perturbation(rows, domain), 85, "accuracy")
 
 
 @claim("sparling-fig6-order")
-def perturbation_order(rows: pd.DataFrame) -> Finding:
-    order = ("digitcircle", "audiomnist", "latex_ocr")
-    return every(
-        {
-            f"{written(one)} above {written(other)}": mean_not_below(
-                perturbation(rows, one), perturbation(rows, other), "accuracy", strict=True
-            )
-            for one, other in itertools.pairwise(order)
-        }
-    )
+@for_every("{} above {}", pairwise(("digitcircle", "audiomnist", "latex_ocr")))
+def perturbation_order(rows: pd.DataFrame, upper: str, lower: str) -> Finding:
+    return mean_not_below(perturbation(rows, upper), perturbation(rows, lower), "accuracy", strict=True)
 
 
 def _of_kind(rows: pd.DataFrame, metric: str, domain: str, symbol: str) -> pd.Series:
@@ -334,23 +293,14 @@ def _of_kind(rows: pd.DataFrame, metric: str, domain: str, symbol: str) -> pd.Se
 
 
 @claim("sparling-fig8-one_channel_each")
-def one_channel_each(rows: pd.DataFrame) -> Finding:
-    measured = {domain: _kinds_of(rows, domain) for domain in DOMAINS}
-    return every(
-        {
-            written(domain): weakest(
-                {
-                    written(symbol): mean_above(_of_kind(rows, "diagonal_share", domain, symbol), 85, "share")
-                    for symbol in symbols
-                }
-            )
-            for domain, symbols in measured.items()
-        }
-    )
+@_each_domain
+def one_channel_each(rows: pd.DataFrame, domain: str) -> Finding:
+    fractions = {symbol: _of_kind(rows, "diagonal_share", domain, symbol) for symbol in _kinds_of(rows, domain)}
+    return weakest({label(symbol): mean_above(own, 85, "fraction") for symbol, own in fractions.items()})
 
 
 def _kinds_of(rows: pd.DataFrame, domain: str) -> tuple[str, ...]:
-    """Return the kinds to look at: those of the rows (smaller scales have fewer), or the paper's if there are none."""
+    """Return the classes to check: those of the rows (smaller scales have fewer), or the paper's without rows."""
     of_domain = select(rows[rows["metric"] == "diagonal_share"], {"domain": (domain,)})
     found = dict.fromkeys(map(str, key(of_domain, "symbol")))
     return tuple(symbol for symbol in found if symbol not in HARD_KINDS.get(domain, ())) or KINDS[domain]
@@ -358,24 +308,23 @@ def _kinds_of(rows: pd.DataFrame, domain: str) -> tuple[str, ...]:
 
 @claim("sparling-fig8-bar_never")
 def bar_never(rows: pd.DataFrame) -> Finding:
-    told, missed = (_of_kind(rows, metric, "latex_ocr", "bar") for metric in ("diagonal_share", "none_share"))
-    return every(
-        {"recognised": mean_below(told, 1, "share of bars"), "missed": mean_above(missed, 95, "share of bars")}
-    )
+    found, missed = (_of_kind(rows, metric, "latex_ocr", "bar") for metric in ("diagonal_share", "none_share"))
+    what = "fraction of bars"
+    return every({"recognised": mean_below(found, 1, what), "missed": mean_above(missed, 95, what)})
 
 
 @claim("sparling-fig8-parens_sometimes")
 def parentheses_sometimes(rows: pd.DataFrame) -> Finding:
     missed = {symbol: _of_kind(rows, "none_share", "latex_ocr", symbol) for symbol in ("lparen", "rparen")}
-    measured = {symbol: share for symbol, share in missed.items() if len(share)}
+    measured = {symbol: own for symbol, own in missed.items() if len(own)}
     if not measured:
         return not_measured("missed parentheses")
-    means = {symbol: float(share.mean()) for symbol, share in measured.items()}
+    means = {symbol: float(own.mean()) for symbol, own in measured.items()}
     fitting = [symbol for symbol, mean in means.items() if 10 < mean < 95]
     if not fitting and len(measured) < len(missed):
-        return Finding("undecided", "only one of the two kinds of parentheses measured")
+        return Finding("undecided", "only one of the two parentheses measured")
     decides = fitting[0] if fitting else next(iter(means))
-    text = "missed: " + ", ".join(f"{mean:.3g} % of {written(symbol)}" for symbol, mean in means.items())
+    text = "missed: " + ", ".join(f"{mean:.3g} % of {label(symbol)}" for symbol, mean in means.items())
     return decide(bool(fitting), text, means[decides], len(measured[decides]))
 
 
@@ -384,14 +333,10 @@ def _binned(rows: pd.DataFrame, method: str, bins: int, steps: int) -> pd.Series
 
 
 @claim("sparling-fig9-trend")
-def binning_trend(rows: pd.DataFrame) -> Finding:
-    def check(method: str, bins: int) -> Finding:
-        measured = {steps: _binned(rows, method, bins, steps) for steps in DENSITIES_BINNED}
-        means = {steps: float(seeds.mean()) for steps, seeds in measured.items() if len(seeds)}
-        fewest = min((len(seeds) for seeds in measured.values() if len(seeds)), default=0)
-        return rank_trend(means, fewest, lambda rho: rho > 0, "loss against cuts above")
-
-    return every({f"{written(name)}, {bins} bins": check(name, bins) for name in THRESHOLDS for bins in (2, 4)})
+@for_every("{}, {} bins", THRESHOLDS, (2, 4))
+def binning_trend(rows: pd.DataFrame, method: str, bins: int) -> Finding:
+    measured = {steps: _binned(rows, method, bins, steps) for steps in DENSITIES_BINNED}
+    return rank_trend(measured, lambda rho: rho > 0, "loss against cuts above")
 
 
 @claim("sparling-fig9-four_bits")
@@ -401,18 +346,16 @@ def four_bits(rows: pd.DataFrame) -> Finding:
 
 def _of_seeds(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return end-to-end error and another metric of each seed on DigitCircle, columns ``e2ee`` and ``other``."""
-    pair = {
-        "e2ee": values(rows, "e2ee", domain="digitcircle", method="sparling_mt"),
-        "other": values(rows, metric, domain="digitcircle", method="sparling_mt"),
-    }
-    return pd.DataFrame(pair).dropna()
+    pair = {"e2ee": "e2ee", "other": metric}
+    columns = {name: values(rows, of, domain="digitcircle", method="sparling_mt") for name, of in pair.items()}
+    return pd.DataFrame(columns).dropna()
 
 
 @claim("sparling-fig10-ce_related")
 def ce_related(rows: pd.DataFrame) -> Finding:
     seeds = _of_seeds(rows, "ce")
     positive = seeds[(seeds > 0).all(axis=1)]
-    without = f"; {len(seeds) - len(positive)} without an error left out" if len(positive) < len(seeds) else ""
+    without = f"; {len(seeds) - len(positive)} without an error skipped" if len(positive) < len(seeds) else ""
     if seeds.empty:
         return not_measured("CE and E2EE")
     if len(positive) < FEWEST_POINTS:
@@ -425,9 +368,7 @@ def ce_related(rows: pd.DataFrame) -> Finding:
     found = pearsonr(*logs.T, alternative="greater")
     r, p = float(found.statistic), float(found.pvalue)
     text = f"correlation of logarithms {r:.2f}, p = {p:.2g}, {len(positive)} seeds{without}"
-    if r <= 0:
-        return Finding("fails", text, r, p)
-    return Finding("holds" if p < SIGNIFICANT else "undecided", text, r, p)
+    return Finding("fails" if r <= 0 else "holds" if p < SIGNIFICANT else "undecided", text, r, p)
 
 
 @claim("sparling-fig10-fpe_unrelated")
@@ -453,7 +394,7 @@ def direct_better(rows: pd.DataFrame) -> Finding:
         sparling, direct = (_direct(rows, method, test) for method in ("sparling_mt", "direct"))
         return mean_not_below(sparling, direct, "error of Sparling against DIRECT", strict=True)
 
-    return every({written_cell(test): check(test) for test in DIRECT_TESTS})
+    return every({entry_label(test): check(test) for test in DIRECT_TESTS})
 
 
 @claim("sparling-table2-shift_ratio")
@@ -462,17 +403,17 @@ def shift_ratio(rows: pd.DataFrame) -> Finding:
     for test in DIRECT_TESTS[-2:]:
         direct, sparling = (_direct(rows, method, test) for method in ("direct", "sparling_mt"))
         if direct.empty or sparling.empty:
-            return not_measured(f"error on {written(test['split'])}")
+            return not_measured(f"error on {label(test['split'])}")
         if not sparling.mean():
-            return Finding("undecided", f"Sparling makes no error on {written(test['split'])}")
+            return Finding("undecided", f"Sparling makes no error on {label(test['split'])}")
         ratios.append(float(direct.mean() / sparling.mean()))
         fewest.append(min(len(direct), len(sparling)))
     known, new = ratios
-    text = f"DIRECT / Sparling: {new:.3g} on new speakers against {known:.3g} on those of the training"
+    text = f"DIRECT / Sparling: {new:.3g} on new speakers against {known:.3g} on those in training"
     return decide(new > known, text, new - known, min(fewest))
 
 
 @claim("sparling-table2-direct_trivial")
 def direct_trivial(rows: pd.DataFrame) -> Finding:
     tests = DIRECT_TESTS[:2]
-    return every({written_cell(test): mean_below(_direct(rows, "direct", test), 0.5, "error") for test in tests})
+    return every({entry_label(test): mean_below(_direct(rows, "direct", test), 0.5, "error") for test in tests})

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sparseid.papers.labels import written
+from sparseid.papers.labels import label
 from sparseid.papers.paper import RunTable
 from sparseid.papers.rows import per_seed, values_of
 
 METRICS = ("density", "fpe", "fne", "ce", "e2ee")
 MOST_LINES = 9
-"""Densities that are shown; the figure has all."""
+"""Maximal number of densities in the table; the figure has all."""
 
 
 def run_tables(rows: pd.DataFrame) -> list[RunTable]:
-    """Return the errors of a run at some of its densities, the last one always among them; nothing for one density."""
+    """Return the errors of a run at some of its densities, including the last; nothing for a single density."""
     steps = [int(step) for step in values_of(rows, "steps_above")]
     if len(steps) < 2:
         return []
@@ -23,4 +23,4 @@ def run_tables(rows: pd.DataFrame) -> list[RunTable]:
     for step in reversed(steps[::stride]):
         values = [per_seed(rows, metric, steps_above=step) for metric in METRICS]
         lines.append([step, *(float(value.mean()) if len(value) else None for value in values)])
-    return [RunTable("Errors on the way down, %", ("cuts above final", *map(written, METRICS)), lines)]
+    return [RunTable("Errors by density, %", ("cuts above final", *map(label, METRICS)), lines)]

@@ -1,11 +1,8 @@
-"""Sparling's figures, drawn from result rows and, of figure 8, from what runs saved.
-
-The picture of figure 6 is that of a run (:mod:`sparseid.papers.sparling.run_pictures`).
-"""
+"""Sparling's figures, drawn from result rows; figure 8 also needs saved arrays, figure 6 shows a single run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,19 +10,22 @@ import pandas as pd
 
 from sparseid.methods.sparling.metrics import METRICS
 from sparseid.papers.artefact import Arrays
-from sparseid.papers.drawing import FAINT, INK, METRIC_COLOURS, legend_below, legend_line, new_figure, tidy
-from sparseid.papers.labels import written
-from sparseid.papers.rows import per_seed, select, values_of
-from sparseid.papers.sparling.bars import (
-    Bar,
-    bar_legend,
-    bar_with_seeds,
-    draw_bars,
-    hollow_bar,
-    hollow_marker,
+from sparseid.papers.drawing import (
+    FAINT,
+    INK,
+    METRIC_COLOURS,
+    draw_band,
+    hollow_points,
+    legend_below,
+    legend_dot,
+    legend_line,
+    new_figure,
+    new_plots,
     paper_label,
-    target_of,
 )
+from sparseid.papers.labels import label
+from sparseid.papers.rows import per_seed, select, values_of
+from sparseid.papers.sparling.bars import Bar, bar_legend, draw_bars, target_of
 from sparseid.papers.sparling.rows import (
     BINS,
     CUT,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MEANINGS = {metric.name: metric.meaning for metric in METRICS}
-METHOD_COLOURS = {
+COLOURS = {
     "sparling_mt": METRIC_COLOURS["e2ee"],
     "sparling_st": "#b45309",
     "non_sparse": "#64748b",
@@ -57,66 +57,62 @@ BIN_COLOURS = dict(zip(BINS, ("#b91c1c", "#d97706", "#0f766e", "#1d4ed8"), stric
 
 def motif_error_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
     """Draw figure 3: FPE, FNE and CE of each domain, ours as bars with a dot per seed, the paper's hollow."""
-    metrics = ("fpe", "fne", "ce")
-    figure, grid = new_figure(9.5, 3.4, columns=len(DOMAINS), sharey=True)
+    figure, grid = new_plots(9.5, 3.4, columns=len(DOMAINS), sharey=True)
     for axes, domain in zip(grid[0], DOMAINS, strict=True):
-        tidy(axes)
         of_domain = domain_rows(rows, domain)
-        for place, metric in enumerate(metrics):
-            ours = per_seed(of_domain, metric, steps_above=0)
-            if len(ours):
-                bar_with_seeds(axes, place - 0.2, ours, METRIC_COLOURS[metric])
-            for target in targets:
-                if (target.metric, target.keys.get("domain")) == (metric, domain) and target.value is not None:
-                    hollow_bar(axes, place + 0.2, target, METRIC_COLOURS[metric])
-        axes.set_xticks(range(len(metrics)), [written(metric) for metric in metrics])
-        axes.set_xlim(-0.6, len(metrics) - 0.4)
-        axes.set_title(written(domain) + ("" if len(of_domain) else " (ours: missing)"), fontsize=10, color=INK)
+        bars = []
+        for metric in ("fpe", "fne", "ce"):
+            ours, target = per_seed(of_domain, metric, steps_above=0), target_of(targets, metric, domain=domain)
+            bars.append(Bar(label(metric), ours, target, METRIC_COLOURS[metric]))
+        draw_bars(axes, bars)
+        axes.set_title(label(domain) + _missing(of_domain), fontsize=10, color=INK)
     grid[0, 0].set_ylabel("error, % (mean over seeds)", fontsize=9)
     grid[0, 0].set_ylim(0, 1.06 * max(axes.get_ylim()[1] for axes in grid[0]))
     bar_legend(figure, scale)
     return figure
 
 
+def _missing(ours: Sized) -> str:
+    return "" if len(ours) else " (ours: missing)"
+
+
 def errors_against_density(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
     """Draw figure 4: each error against the density, a thin line per seed, the mean with its bootstrap band.
 
-    The horizontal axis counts in multiples of the last density, so that scales with other densities can stand in one
-    picture; the paper's points are hollow. Domains without rows are left out, unless there are none at all.
+    The horizontal axis shows multiples of the last density, so that scales with other densities fit into one figure;
+    the paper's points are hollow. Domains without rows are skipped, unless all are.
     """
     metrics = ("fpe", "fne", "ce", "e2ee")
     measured = [domain for domain in DOMAINS if len(domain_rows(rows, domain))]
     domains = measured or list(DOMAINS)
-    figure, grid = new_figure(11.5, 0.6 + 2.5 * len(domains), rows=len(domains), columns=len(metrics))
+    figure, grid = new_plots(11.5, 0.6 + 2.5 * len(domains), rows=len(domains), columns=len(metrics))
     for line, domain in zip(grid, domains, strict=True):
         of_domain = domain_rows(rows, domain)
         multiples, last = _density_multiples(of_domain)
         for axes, metric in zip(line, metrics, strict=True):
-            tidy(axes)
             _curve(axes, of_domain, metric, multiples)
             _paper_points(axes, domain, metric, targets)
             axes.set_xscale("log", base=2)
             axes.invert_xaxis()
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}\N{MULTIPLICATION SIGN}")
             axes.set_ylim(bottom=0)
-            axes.set_title(f"{written(metric)}, {MEANINGS[metric]}", fontsize=9, color=INK)
+            axes.set_title(f"{label(metric)}, {MEANINGS[metric]}", fontsize=9, color=INK)
         where = f"\n(last: {last:.2g} %)" if last else "\n(ours: missing)"
-        line[0].set_ylabel(f"{written(domain)}{where}\nerror, %", fontsize=9)
+        line[0].set_ylabel(f"{label(domain)}{where}\nerror, %", fontsize=9)
     figure.supxlabel("density, multiples of the last one (falls to the right)", fontsize=9)
+    names = {f"one seed, scale={scale}": legend_line(INK, 2.2)}
     if rows["seed"].nunique() > 1:
-        handles = [legend_line(FAINT, 0.8), legend_line(INK, 2.2), hollow_marker()]
-        spread = load_targets("sparling").convention.interval_words
-        labels = [f"seeds, scale={scale}", f"their mean with {spread}", paper_label(scale)]
-    else:
-        handles, labels = [legend_line(INK, 2.2), hollow_marker()], [f"one seed, scale={scale}", paper_label(scale)]
-    figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8.5, frameon=False)
+        spread = load_targets("sparling").aggregation.interval_words
+        names = {f"seeds, scale={scale}": legend_line(FAINT, 0.8), f"their mean with {spread}": legend_line(INK, 2.2)}
+    names[paper_label(scale)] = legend_dot(INK, 4.5, hollow=True)
+    figure.legend(names.values(), names, loc="outside upper center", ncols=3, fontsize=8.5, frameon=False)
     return figure
 
 
 def _density_multiples(rows: pd.DataFrame) -> tuple[dict[int, float], float | None]:
-    """Return density / last density of each ``steps_above``, and the last density in percent where it is known.
+    """Return density / last density of each ``steps_above``, and the last density in percent if known.
 
-    The density that training aimed at comes first, then the one found on the test set, then the published cut factor.
+    Densities are the targets of training, else those of the test set, else follow from the published cut factor.
     """
     steps = [int(step) for step in values_of(rows, "steps_above")]
     for metric in ("target_density", "density"):
@@ -135,43 +131,33 @@ def _curve(axes: Axes, rows: pd.DataFrame, metric: str, multiples: Mapping[int, 
         return
     x = [multiples[int(step)] for step in table.columns]
     axes.plot(x, table.to_numpy().T, color=colour, linewidth=0.8, alpha=0.45)
-    convention = load_targets("sparling").convention
-    summaries = [convention.summarise_values(table[step]) for step in table.columns]
-    axes.plot(x, [summary.centre for summary in summaries], color=colour, linewidth=2.2, marker="o", markersize=3)
-    if len(table) > 1:
-        low, high = ([getattr(summary, end) for summary in summaries] for end in ("low", "high"))
-        axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+    aggregation = load_targets("sparling").aggregation
+    draw_band(axes, x, [aggregation.summarise_values(table[step]) for step in table.columns], colour, 2.2)
 
 
 def _paper_points(axes: Axes, domain: str, metric: str, targets: Sequence[Target]) -> None:
+    """Draw the paper's points, upper bounds as triangles."""
     points: dict[str, list[tuple[float, float]]] = {}
     for target in targets:
         if (target.metric, target.keys.get("domain")) == (metric, domain) and target.value is not None:
-            marker = "v" if target.op.startswith("<") else "o"  # a triangle where the paper only gives an upper bound
+            marker = "v" if target.op.startswith("<") else "o"
             points.setdefault(marker, []).append((CUT ** -int(target.keys["steps_above"]), target.value))
     for marker, places in points.items():
-        x, y = zip(*places, strict=True)
-        axes.scatter(x, y, s=22, marker=marker, facecolor="white", edgecolor=INK, zorder=3)
+        hollow_points(axes, places, s=22, marker=marker)
 
 
 def end_to_end_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
     """Draw figure 5: end-to-end error of Sparling, Non-Sparse and Retrained in each domain."""
     shown = end_to_end(rows)
-    figure, grid = new_figure(9.5, 3.4, columns=len(DOMAINS))
+    figure, grid = new_plots(9.5, 3.4, columns=len(DOMAINS))
     for axes, domain in zip(grid[0], DOMAINS, strict=True):
-        tidy(axes)
-        bars = [
-            Bar(
-                "Sparling" if method == "sparling_mt" else written(method),
-                values(shown, "e2ee", domain=domain, method=method),
-                target_of(targets, "e2ee", domain=domain, method=method),
-                METHOD_COLOURS[method],
-            )
-            for method in END_TO_END
-        ]
+        bars = []
+        for method in END_TO_END:
+            name = "Sparling" if method == "sparling_mt" else label(method)
+            ours = values(shown, "e2ee", domain=domain, method=method)
+            bars.append(Bar(name, ours, target_of(targets, "e2ee", domain=domain, method=method), COLOURS[method]))
         draw_bars(axes, bars)
-        missing = "" if any(len(bar.ours) for bar in bars) else " (ours: missing)"
-        axes.set_title(written(domain) + missing, fontsize=10, color=INK)
+        axes.set_title(label(domain) + _missing([bar for bar in bars if len(bar.ours)]), fontsize=10, color=INK)
         axes.set_ylim(0, 1.06 * axes.get_ylim()[1])
     grid[0, 0].set_ylabel("end-to-end error, %", fontsize=9)
     bar_legend(figure, scale)
@@ -181,63 +167,43 @@ def end_to_end_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -
 def threshold_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
     """Draw figure 11: the errors on DigitCircle with a threshold per channel and with one, each on its own axis."""
     metrics = ("fpe", "fne", "ce", "e2ee")
-    figure, grid = new_figure(9.5, 3.2, columns=len(metrics))
+    figure, grid = new_plots(9.5, 3.2, columns=len(metrics))
     for axes, metric in zip(grid[0], metrics, strict=True):
-        tidy(axes)
-        bars = [
-            Bar(
-                name,
-                values(rows, metric, domain="digitcircle", method=method),
-                target_of(targets, metric, method=method),
-                METHOD_COLOURS[method],
-            )
-            for name, method in zip(("MT", "ST"), THRESHOLDS, strict=True)
-        ]
+        bars = []
+        for name, method in zip(("MT", "ST"), THRESHOLDS, strict=True):
+            ours = values(rows, metric, domain="digitcircle", method=method)
+            bars.append(Bar(name, ours, target_of(targets, metric, method=method), COLOURS[method]))
         draw_bars(axes, bars)
-        axes.set_title(f"{written(metric)}, {MEANINGS[metric]}", fontsize=9, color=INK)
+        axes.set_title(f"{label(metric)}, {MEANINGS[metric]}", fontsize=9, color=INK)
         axes.set_ylim(0, 1.06 * axes.get_ylim()[1])
-    missing = "" if len(rows) else " (ours: missing)"
-    grid[0, 0].set_ylabel(f"error, %{missing}", fontsize=9)
+    grid[0, 0].set_ylabel(f"error, %{_missing(rows)}", fontsize=9)
     bar_legend(figure, scale)
     return figure
 
 
 def perturbation_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
-    """Draw the accuracy that belongs to figure 6: how often the decoder follows an exchanged motif, per domain.
-
-    The picture of figure 6 is that of a run (:mod:`sparseid.papers.sparling.exchanges`).
-    """
-    figure, grid = new_figure(6.5, 3.2)
+    """Draw the accuracy in figure 6: how often the decoder follows an exchanged motif, per domain."""
+    figure, grid = new_plots(6.5, 3.2)
     axes = grid[0, 0]
-    tidy(axes)
-    bars = [
-        Bar(
-            written(domain),
-            perturbation(rows, domain),
-            target_of(targets, "perturbation_accuracy", domain=domain),
-            METRIC_COLOURS["e2ee"],
-        )
-        for domain in DOMAINS
-    ]
-    named = [bar if len(bar.ours) else Bar(f"{bar.name}\n(ours: missing)", *_rest(bar)) for bar in bars]
-    draw_bars(axes, named)
+    bars = []
+    for domain in DOMAINS:
+        ours = perturbation(rows, domain)
+        name = label(domain) + ("" if len(ours) else "\n(ours: missing)")
+        bars.append(Bar(name, ours, target_of(targets, "perturbation_accuracy", domain=domain), COLOURS["sparling_mt"]))
+    draw_bars(axes, bars)
     axes.set_ylim(0, 109)
     axes.set_ylabel("exchanges decoded as expected, %", fontsize=9)
     bar_legend(figure, scale)
     return figure
 
 
-def _rest(bar: Bar) -> tuple[pd.Series, Target | None, str]:
-    return bar.ours, bar.target, bar.colour
-
-
 def confusion_by_domain(rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figure | None:
-    """Draw figure 8: which channels fire on each kind of motif, of the lowest seed of each domain.
+    """Draw figure 8: the channels that fire on each class of motifs, for the lowest seed of each domain.
 
     Returns
     -------
     Figure or None
-        None where no confusion matrix is at hand.
+        None if no confusion matrix is available.
     """
     shown: list[tuple[str, int, Mapping[str, np.ndarray]]] = []
     for domain in DOMAINS:
@@ -253,75 +219,64 @@ def confusion_by_domain(rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figur
     figure, grid = new_figure(sum(widths), max(3.2, 1.4 + 0.42 * max(sizes)), columns=len(shown), width_ratios=widths)
     for axes, (domain, seed, saved) in zip(grid[0], shown, strict=True):
         draw_confusion(axes, saved["confusion"], MotifLegend.of(saved).kind_names)
-        axes.set_title(f"{written(domain)}, seed {seed}, scale={scale}, % of each row", fontsize=10, color=INK)
+        axes.set_title(f"{label(domain)}, seed {seed}, scale={scale}, % of each row", fontsize=10, color=INK)
     return figure
 
 
 def binning_against_density(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
-    """Draw figure 9: accuracy lost where activations take few values, against the density, for MT and ST."""
-    convention = load_targets("sparling").convention
-    figure, grid = new_figure(9.5, 3.8, columns=len(THRESHOLDS), sharey=True)
+    """Draw figure 9: accuracy lost by binning activations against the density, for MT and ST."""
+    aggregation = load_targets("sparling").aggregation
+    figure, grid = new_plots(9.5, 3.8, columns=len(THRESHOLDS), sharey=True)
     for axes, method in zip(grid[0], THRESHOLDS, strict=True):
-        tidy(axes)
         axes.axhline(0, color=FAINT, linewidth=0.8)
         drawn = [_binning_curve(axes, rows, method, bins) for bins in BINS]
         for target in targets:
             if target.metric == "binning_delta" and target.keys["method"] == method and target.value is not None:
                 x, colour = CUT ** -int(target.keys["steps_above"]), BIN_COLOURS[int(target.keys["bins"])]
                 marker = "^" if target.op.startswith(">") else "o"  # beyond the edge of the paper's picture
-                axes.scatter(x, target.value, s=22, marker=marker, facecolor="white", edgecolor=colour, zorder=3)
+                hollow_points(axes, [(x, target.value)], colour, s=22, marker=marker)
         axes.set_xscale("log", base=2)
         axes.invert_xaxis()
         ticks = [CUT**-steps for steps in DENSITIES_BINNED]
         axes.set_xticks(ticks, [f"{tick:.2g}\N{MULTIPLICATION SIGN}" for tick in ticks])
         axes.minorticks_off()
-        missing = "" if any(drawn) else " (ours: missing)"
-        axes.set_title(written(method) + missing, fontsize=10, color=INK)
+        axes.set_title(label(method) + _missing([one for one in drawn if one]), fontsize=10, color=INK)
         axes.set_xlabel("density, multiples of the last one (falls to the right)", fontsize=9)
     grid[0, 0].set_ylabel("accuracy lost, points", fontsize=9)
-    handles = [*(legend_line(BIN_COLOURS[bins], 2) for bins in BINS), hollow_marker()]
+    handles = [*(legend_line(BIN_COLOURS[bins], 2) for bins in BINS), legend_dot(INK, 4.5, hollow=True)]
     names = [*(f"{bins} bins" for bins in BINS), paper_label(scale)]
-    legend_below(figure, handles, names, f"scale={scale}; bands: {convention.interval_words} over seeds")
+    legend_below(figure, handles, names, f"scale={scale}; bands: {aggregation.interval_words} over seeds")
     return figure
 
 
 def _binning_curve(axes: Axes, rows: pd.DataFrame, method: str, bins: int) -> bool:
-    """Draw our curve of one number of bins; return whether there is any."""
-    convention = load_targets("sparling").convention
+    """Draw our curve of one number of bins, if any; return whether there is one."""
+    aggregation = load_targets("sparling").aggregation
     measured = {
         steps: values(rows, "binning_delta", domain="digitcircle", method=method, bins=bins, steps_above=steps)
         for steps in DENSITIES_BINNED
     }
-    summaries = {CUT**-steps: convention.summarise_values(seeds) for steps, seeds in measured.items() if len(seeds)}
+    summaries = {CUT**-steps: aggregation.summarise_values(seeds) for steps, seeds in measured.items() if len(seeds)}
     if not summaries:
         return False
-    x, colour = list(summaries), BIN_COLOURS[bins]
-    axes.plot(x, [summary.centre for summary in summaries.values()], color=colour, linewidth=2, marker="o", ms=3)
-    low, high = ([getattr(summary, end) for summary in summaries.values()] for end in ("low", "high"))
-    axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+    draw_band(axes, list(summaries), list(summaries.values()), BIN_COLOURS[bins])
     return True
 
 
 def errors_by_seed(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
     """Draw figure 10: end-to-end error against each motif error, a point per seed, both axes logarithmic.
 
-    A seed without an error stands at the left edge, as a triangle. The paper's points are hollow.
+    A seed without an error is a triangle at the left edge. The paper's points are hollow.
     """
     from matplotlib.ticker import LogLocator
 
     metrics = ("fpe", "fne", "ce")
-    paper = pd.DataFrame(
-        {
-            metric: {t.keys["run"]: t.value for t in _of_figure10() if t.metric == metric}
-            for metric in (*metrics, "e2ee")
-        }
-    )
-    ours = pd.DataFrame(
-        {metric: values(rows, metric, domain="digitcircle", method="sparling_mt") for metric in (*metrics, "e2ee")}
-    )
-    figure, grid = new_figure(9.5, 3.4, columns=len(metrics), sharey=True)
+    printed = load_targets("sparling").of("sparling/fig10")
+    axis_metrics = (*metrics, "e2ee")
+    paper = pd.DataFrame({of: {t.keys["run"]: t.value for t in printed if t.metric == of} for of in axis_metrics})
+    ours = pd.DataFrame({of: values(rows, of, domain="digitcircle", method="sparling_mt") for of in axis_metrics})
+    figure, grid = new_plots(9.5, 3.4, columns=len(metrics), sharey=True)
     for axes, metric in zip(grid[0], metrics, strict=True):
-        tidy(axes)
         axes.set(xscale="log", yscale="log")
         axes.scatter(paper[metric], paper["e2ee"], s=26, facecolor="white", edgecolor=INK, zorder=3)
         both = ours[[metric, "e2ee"]].dropna()
@@ -331,26 +286,15 @@ def errors_by_seed(rows: pd.DataFrame, targets: Sequence[Target], scale: str) ->
             left = np.full(len(zero), axes.get_xlim()[0])
             axes.scatter(left, zero["e2ee"], s=30, marker="<", color=METRIC_COLOURS[metric], zorder=4, clip_on=False)
             axes.set_xlim(left=left[0])
-        axes.set_xlabel(f"{written(metric)}, {MEANINGS[metric]}, %", fontsize=9)
+        axes.set_xlabel(f"{label(metric)}, {MEANINGS[metric]}, %", fontsize=9)
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(LogLocator(subs=(1, 2, 5) if axis is axes.yaxis or metric == "fne" else (1,)))
             axis.set_major_formatter(lambda value, _: f"{value:g}")
             axis.set_minor_formatter(lambda value, _: "")
-    missing = "" if len(ours) else " (ours: missing)"
-    grid[0, 0].set_ylabel(f"E2EE, end-to-end error, %{missing}", fontsize=9)
-    handles = [_dot(), hollow_marker()]
+    grid[0, 0].set_ylabel(f"E2EE, end-to-end error, %{_missing(ours)}", fontsize=9)
+    handles = [legend_dot(FAINT), legend_dot(INK, 4.5, hollow=True)]
     legend_below(figure, handles, [f"a seed, scale={scale} (triangle: no such error)", f"{paper_label(scale)}: a run"])
     return figure
-
-
-def _of_figure10() -> list[Target]:
-    return load_targets("sparling").of("sparling/fig10")
-
-
-def _dot():  # type: ignore[no-untyped-def]
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], linestyle="", marker="o", markersize=5, color=FAINT)
 
 
 def run_figures(rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], scale: str) -> dict[str, Figure]:

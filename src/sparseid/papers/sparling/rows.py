@@ -1,4 +1,4 @@
-"""Rows of Sparling's tables and figures: how their entries are named, and values derived from rows."""
+"""Rows of Sparling's tables and figures: names of their entries, and derived values."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from sparseid.papers.targets import load_targets
 
 DOMAINS = ("digitcircle", "latex_ocr", "audiomnist")
 REPORTED_SPLIT: dict[str, dict[str, tuple[Key]]] = {"audiomnist": {"split": ("test_speakers",)}}
-"""The audio numbers are those of speakers that training has not heard."""
+"""Split of the reported audio numbers: unseen speakers."""
 DENSITIES = range(11)
 """Cuts above the final density that figure 4 shows."""
 END_TO_END = ("sparling_mt", "non_sparse", "retrained")
 """Methods of figure 5."""
 THRESHOLDS = ("sparling_mt", "sparling_st")
-"""Methods of figures 9 and 11: a threshold per channel, or one."""
+"""Methods of figures 9 and 11: a threshold per channel, or a single one."""
 L1_WEIGHTS = (0.1, 1.0, 2.0, 5.0, 10.0)
 KL_WEIGHTS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0)
 STARTS = ("final", "penultimate")
-"""Densities at which runs without annealing start."""
+"""Starting densities of runs without annealing."""
 BINS = (2, 4, 8, 16)
 DENSITIES_BINNED = range(5)
 """Cuts above the final density that figure 9 shows."""
@@ -39,7 +39,7 @@ DIRECT_TESTS: tuple[dict[str, Key], ...] = (
 
 
 def domain_rows(rows: pd.DataFrame, domain: str) -> pd.DataFrame:
-    """Return the rows of Sparling (one threshold per channel) on one domain, of the split that the paper reports."""
+    """Return the rows of Sparling (one threshold per channel) on one domain, of the reported split."""
     allowed: dict[str, tuple[Key]] = {"domain": (domain,), "method": ("sparling_mt",)}
     return select(rows, allowed | REPORTED_SPLIT.get(domain, {}))
 
@@ -50,12 +50,12 @@ def values(rows: pd.DataFrame, metric: str, **keys: Key | None) -> pd.Series:
     Parameters
     ----------
     rows
-        A rows DataFrame; the newest row of each cell and seed only.
+        A rows DataFrame; the newest row of each entry and seed only.
     metric
         Name of the metric.
     **keys
-        Keys that the cell must carry; None is a key that it must not carry. Of audio the split that the paper reports
-        is taken where rows have splits and `split` is not asked for.
+        Keys of the entry; None for a key that it must not have. By default, `split` is the reported one if rows have
+        splits.
     """
     split: dict[str, tuple[Key | None, ...]] = {}
     if "split" not in keys:
@@ -65,12 +65,12 @@ def values(rows: pd.DataFrame, metric: str, **keys: Key | None) -> pd.Series:
 
 
 def perturbation(rows: pd.DataFrame, domain: str) -> pd.Series:
-    """Return the share of exchanged motifs that the decoder follows, by seed."""
+    """Return the fraction of exchanged motifs that the decoder follows, by seed."""
     return per_seed(rows, "perturbation_accuracy", domain=domain, method="sparling_mt", steps_above=0)
 
 
 def end_to_end(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return figure 5's rows: those at the final density, and Non-Sparse of the domains that have no runs of it.
+    """Return figure 5's rows: those at the final density, and Non-Sparse of the domains without such runs.
 
     On LaTeX-OCR and audio Non-Sparse is, as published, the main run at the end of its first density.
     """
@@ -86,24 +86,21 @@ def end_to_end(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def as_printed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the keys under which the paper prints them.
-
-    Those of exchanged motifs name no speakers, those of figure 8 no method.
-    """
-    left_out = {"perturbation_accuracy": "split", "none_share": "method"}
+    """Return the rows with the keys of the paper: exchanged motifs without speakers, figure 8 without method."""
+    dropped = {"perturbation_accuracy": "split", "none_share": "method"}
     pairs = zip(rows["metric"], keys_of(rows), strict=True)
-    return with_keys(rows, [{of: is_ for of, is_ in keys.items() if of != left_out.get(name)} for name, keys in pairs])
+    return with_keys(rows, [{of: is_ for of, is_ in keys.items() if of != dropped.get(name)} for name, keys in pairs])
 
 
 def of_domain(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the sweep over one domain: those at the last density, end-to-end errors as in figure 5."""
+    """Return the rows of the sweep over one domain at the last density, with end-to-end errors as in figure 5."""
     others = select(rows[rows["metric"] != "e2ee"], {"steps_above": (0, None)})
     parts = [part for part in (as_printed(others), end_to_end(rows)) if len(part)]
     return pd.concat(parts, ignore_index=True) if parts else rows[:0]
 
 
 def reached_last_density(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of runs whose last density is the last of all; other runs stopped on the way to it."""
+    """Return the rows of runs that reached the last density."""
     ratio = rows[rows["metric"] == "density_over_minimum"]
     at_end = select(ratio, {"steps_above": (0, None)})
     stopped = set(at_end.loc[at_end["value"].astype(float) * CUT >= 1, "run"])
@@ -111,10 +108,10 @@ def reached_last_density(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def ablations(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the runs without batch norm or annealing, as the paper prints them.
+    """Return the rows of the runs without batch norm or annealing, as printed.
 
-    Without batch norm a row per seed, of runs that reached the last density, and the best of them (seed: best). How
-    near all of them came to the lowest possible density is ours alone.
+    Without batch norm: a row per seed, of runs that reached the last density, and the best of them (seed: best). The
+    ratio of each run's density to the lowest possible one is ours alone.
     """
     reached = reached_last_density(rows)
     at_end = select(rows[(rows["metric"] == "e2ee") & rows["value"].notna()], {"steps_above": (0, None)})
@@ -136,9 +133,9 @@ def by_run(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def kinds(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return figure 8's rows: of the pairs of kinds that are mistaken for each other only those that the paper prints.
+    """Return figure 8's rows; of the pairs of confused classes only the printed ones.
 
-    A run lists no pair that it hardly mistakes (``methods.sparling.evaluation``): a printed one counts as 0 then.
+    A run omits pairs that it hardly confuses (``methods.sparling.evaluation``): printed ones then count as 0.
     """
     others = rows["metric"] == "other_channel_share"
     printed = [
@@ -154,7 +151,7 @@ def kinds(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def direct_errors(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return table 2's rows, with those of ``error_ratio``: the mean of DIRECT over that of Sparling."""
+    """Return table 2's rows and ``error_ratio``: the mean of DIRECT over that of Sparling."""
     rows = rows[rows["metric"] == "direct_error"]
     ratios = []
     for test in DIRECT_TESTS:

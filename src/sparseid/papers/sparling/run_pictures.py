@@ -1,4 +1,4 @@
-"""Pictures of one Sparling run, from the arrays that it saved: motifs, exchanges, confusion, course of training."""
+"""Figures of one Sparling run, from its saved arrays: motifs, exchanges, confusion, course of training."""
 
 from __future__ import annotations
 
@@ -9,8 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.metrics.confusion import arrange_confusion, join_channels
-from sparseid.papers.drawing import CHANNEL_COLOURS, FAINT, INK, METRIC_COLOURS, channel_colour, new_figure, tidy
-from sparseid.papers.labels import written
+from sparseid.papers.drawing import (
+    CHANNEL_COLOURS,
+    FAINT,
+    INK,
+    METRIC_COLOURS,
+    channel_colour,
+    legend_dot,
+    new_figure,
+    new_plots,
+)
+from sparseid.papers.labels import label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,9 +36,9 @@ WRITTEN_TOKENS = {
     "SUP(": "^{",
     "SUP)": "}",
 }
-"""Tokens of formulas that are written as in TeX, but for fractions: ``{x}/{y}``."""
+"""Tokens of formulas that are written as in TeX, except fractions: ``{x}/{y}``."""
 RIGHT, WRONG = "#15803d", "#b91c1c"
-"""Colours of what was decoded."""
+"""Colours of titles, by whether the item was decoded correctly."""
 ROW_WIDTH = 10.4
 """Width of a full row of images, inches."""
 LETTER_WIDTH = 0.086
@@ -37,63 +46,46 @@ LETTER_WIDTH = 0.086
 TITLE_HEIGHT = 0.21
 """Height of a line of a title, inches."""
 NEIGHBOURHOOD = 5
-"""Pixels on each side within which only the largest activation is marked (figure 2 of the paper)."""
+"""Pixels on each side in which only the largest activation is marked (figure 2 of the paper)."""
 PER_LINE = 10
-"""Channels on a line of the legend."""
+"""Channels in a line of the legend."""
 IMAGES, SOUNDS = 8, 4
-"""Most items with exchanged motifs that are drawn."""
+"""Maximal numbers of items that are drawn."""
 
 
 def run_pictures(arrays: Mapping[str, np.ndarray]) -> dict[str, Figure]:
-    """Draw what the arrays of a run allow, by file name: ``motifs``, ``confusion``, ``training``, ``exchanges``."""
+    """Draw all figures for which a run has arrays, by file name: ``motifs, confusion, training, exchanges``."""
     drawn = {}
-    if "example_images" in arrays and "example_maps" in arrays and len(arrays["example_images"]):
-        names = ("images", "maps", "sites", "labels", "predictions")
-        images, maps, sites, labels, predictions = (arrays[f"example_{name}"] for name in names)
-        draw = motifs_on_sounds if maps.shape[-1] == 1 else motifs_on_images
-        drawn["motifs"] = draw(images, maps, sites, labels, predictions, MotifLegend.of(arrays))
+    if "example_maps" in arrays and len(arrays.get("example_images", ())):
+        drawn["motifs"] = (motifs_on_sounds if arrays["example_maps"].shape[-1] == 1 else motifs_on_images)(arrays)
     if "confusion" in arrays:
         drawn["confusion"] = confusion_matrix(arrays["confusion"], MotifLegend.of(arrays).kind_names)
-    if "density_trace" in arrays and len(arrays["density_trace"]):
+    if len(arrays.get("density_trace", ())):
         drawn["training"] = density_trace(arrays["density_trace"])
-    if "perturbed_images" in arrays and len(arrays["perturbed_images"]):
+    if len(arrays.get("perturbed_images", ())):
         drawn["exchanges"] = exchanged_motifs(arrays)
     return drawn
 
 
-def motifs_on_images(
-    images: NDArray[np.floating],
-    maps: NDArray[np.floating],
-    sites: NDArray[np.integer],
-    labels: NDArray[np.integer],
-    predictions: NDArray[np.integer],
-    legend: MotifLegend,
-    at_most: int = 8,
-) -> Figure:
+def motifs_on_images(arrays: Mapping[str, np.ndarray]) -> Figure:
     """Draw test images with a dot wherever a motif channel fires (figure 2 of the paper).
 
-    A frame is a true motif's box in the colour of the channel that stands for its kind, dashed where no channel does;
-    a dot has the colour of the channel that fired, channels of one kind share theirs. Right is: one dot in every frame,
-    of the frame's colour, and none elsewhere. Where there are more kinds than colours, dots are named.
+    A frame is a true motif's box in the colour of the channel of its class, dashed if it has none; a dot has the colour
+    of the channel that fired, channels of one class share theirs. In a correct map every frame has one dot of its
+    colour, and there are no others. If there are more classes than colours, dots are named.
 
     Parameters
     ----------
-    images : (m, H, W)
-        Ink in [0, 1], or paper.
-    maps : (m, C, h, w)
-        Motif maps, a cell covering H / h pixels a side.
-    sites : (S, 6) int
-        Image, kind, first and last + 1 row, first and last + 1 column, in pixels.
-    labels, predictions : (m, L) int
-        Token sequences, padded with -1.
-    legend
-        Which channel stands for which kind, and names.
-    at_most
-        Images to draw.
+    arrays
+        Of a run: ``example_images`` (m, H, W), ink or paper, in [0, 1]; ``example_maps`` (m, C, h, w), with positions
+        of H / h pixels; ``example_sites`` (S, 6) int: image, class, first and last + 1 row, first and last + 1 column,
+        pixels; ``example_labels`` and ``example_predictions`` (m, L) tokens padded with -1; and those of
+        `MotifLegend`.
     """
     from matplotlib.patches import Rectangle
 
-    shown = min(len(images), at_most)
+    images, maps, sites, labels, predictions = _examples(arrays)
+    legend, shown = MotifLegend.of(arrays), min(len(images), IMAGES)
     titles = [_title(legend, *pair) for pair in zip(labels[:shown], predictions[:shown], strict=True)]
     figure, panels = image_panels(images.shape[1:], titles, 0.5 + 0.17 * -(-len(legend.channel_kinds) // PER_LINE))
     stride = images.shape[-1] / maps.shape[-1]
@@ -108,46 +100,30 @@ def motifs_on_images(
                 )
             )  # fmt: skip
         channels, rows, places = _marks(maps[number], stride)
-        axes.scatter(
-            places, rows, s=30, c=[legend.colour(channel) for channel in channels], edgecolors="white",
-            linewidths=0.9, zorder=3,
-        )  # fmt: skip
-        if len(legend.kind_names) > len(CHANNEL_COLOURS):  # colours alone do not tell them apart
+        colours = [legend.colour(channel) for channel in channels]
+        axes.scatter(places, rows, s=30, c=colours, edgecolors="white", linewidths=0.9, zorder=3)
+        if len(legend.kind_names) > len(CHANNEL_COLOURS):  # colours alone are ambiguous
             for channel, row, place in zip(channels, rows, places, strict=True):
-                text = legend.kind_of(channel)
                 axes.annotate(
-                    text, (place, row), xytext=(4, 2), textcoords="offset points", fontsize=8, color=INK, weight="bold"
-                )
+                    legend.kind_of(channel), (place, row), xytext=(4, 2), textcoords="offset points", fontsize=8,
+                    color=INK, weight="bold",
+                )  # fmt: skip
         axes.title.set_color(_verdict(labels[number], predictions[number]))
     _channel_legend(figure, legend, "frame")
     return figure
 
 
-def motifs_on_sounds(
-    bands: NDArray[np.floating],
-    maps: NDArray[np.floating],
-    sites: NDArray[np.integer],
-    labels: NDArray[np.integer],
-    predictions: NDArray[np.integer],
-    legend: MotifLegend,
-    at_most: int = 4,
-) -> Figure:
+def motifs_on_sounds(arrays: Mapping[str, np.ndarray]) -> Figure:
     """Draw spectrograms of test sounds, a bar above each true motif, a dot where a motif channel fires.
 
     Parameters
     ----------
-    bands : (m, bands, frames)
-        Spectrograms.
-    maps : (m, C, cells, 1)
-        Motif maps, a cell covering frames / cells frames.
-    sites : (S, 6) int
-        Sound, kind, first and last + 1 frame, two columns not used.
-    labels, predictions, legend
-        As in :func:`motifs_on_images`; bars are coloured as frames are there.
-    at_most
-        Sounds to draw.
+    arrays
+        As for :func:`motifs_on_images`, with ``example_images`` (m, bands, frames), ``example_maps`` (m, C, positions,
+        1), and frames in place of rows in ``example_sites``.
     """
-    shown = min(len(bands), at_most)
+    bands, maps, sites, labels, predictions = _examples(arrays)
+    legend, shown = MotifLegend.of(arrays), min(len(bands), SOUNDS)
     figure, grid = new_figure(10, 1.75 * shown + 0.8, rows=shown, sharex=True)
     height, frames = bands.shape[1:]
     stride = frames / maps.shape[2]
@@ -160,28 +136,31 @@ def motifs_on_sounds(
             across = [start - 0.5, stop - 0.5]
             axes.plot(across, [1.08 * height] * 2, color=colour or INK, linewidth=3, solid_capstyle="butt")
             axes.text((start + stop) / 2, 1.14 * height, legend.kind_names[kind], ha="center", fontsize=8, color=INK)
-        channels, cells, _ = _marks(maps[number], stride)
-        axes.scatter(
-            cells, [1.08 * height] * len(cells), s=26, c=[legend.colour(channel) for channel in channels],
-            edgecolors="white", linewidths=0.9, zorder=3,
-        )  # fmt: skip
-        title = " ".join(_title(legend, labels[number], predictions[number]))
+        channels, places, _ = _marks(maps[number], stride)
+        colours = [legend.colour(channel) for channel in channels]
+        level = [1.08 * height] * len(places)
+        axes.scatter(places, level, s=26, c=colours, edgecolors="white", linewidths=0.9, zorder=3)
         colour = _verdict(labels[number], predictions[number])
+        title = " ".join(_title(legend, labels[number], predictions[number]))
         axes.set_title(title, fontsize=10, family="monospace", color=colour)
     grid[-1, 0].set_xlabel("frame", fontsize=9)
     _channel_legend(figure, legend, "bar")
     return figure
 
 
+def _examples(arrays: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    return [arrays[f"example_{name}"] for name in ("images", "maps", "sites", "labels", "predictions")]
+
+
 def confusion_matrix(confusion: NDArray[np.integer], kind_names: Sequence[str]) -> Figure:
-    """Draw which channel fires on which kind, each row in percent of its kind (figure 8 of the paper).
+    """Draw a matrix of classes and the channels that fire, each row in percent of its class (figure 8 of the paper).
 
     Parameters
     ----------
     confusion : (K + 1, C + 1) int
         Counts; last row activations outside every box, last column missed motifs.
     kind_names
-        The K kinds.
+        Names of the K classes.
     """
     n_rows, n_columns = len(confusion), min(confusion.shape[1], len(confusion) + 1)
     figure, grid = new_figure(max(4.8, 1.6 + 0.48 * n_columns), max(2.4, 1.1 + 0.42 * n_rows))  # room for words
@@ -191,7 +170,7 @@ def confusion_matrix(confusion: NDArray[np.integer], kind_names: Sequence[str]) 
 
 
 def draw_confusion(axes: Axes, confusion: NDArray[np.integer], kind_names: Sequence[str]) -> None:
-    """Draw a confusion matrix as :func:`confusion_matrix` does; of more channels than kinds those of one together."""
+    """Draw a confusion matrix; if there are more channels than classes, those of one class are joined."""
     channels: list[tuple[int, ...]] = [(channel,) for channel in range(confusion.shape[1] - 1)]
     if len(channels) > len(kind_names):
         confusion, channels = join_channels(confusion)
@@ -200,14 +179,14 @@ def draw_confusion(axes: Axes, confusion: NDArray[np.integer], kind_names: Seque
     axes.imshow(plot.shares, cmap="Blues", vmin=0, vmax=1.15, aspect="auto")
     for row in range(n_rows):
         for column in range(n_columns):
-            share = 100 * plot.shares[row, column]
-            if share >= 0.05:
-                colour = "white" if share > 60 else INK
-                text = f"{share:.0f}" if share >= 9.95 else f"{share:.1f}"
+            percent = 100 * plot.shares[row, column]
+            if percent >= 0.05:
+                colour = "white" if percent > 60 else INK
+                text = f"{percent:.0f}" if percent >= 9.95 else f"{percent:.1f}"
                 axes.text(column, row, text, ha="center", va="center", fontsize=7.5, color=colour)
     axes.axhline(n_rows - 1.5, color=INK, linewidth=1)
     axes.axvline(n_columns - 1.5, color=INK, linewidth=1)
-    names = [*map(written, kind_names), "no motif"]
+    names = [*map(label, kind_names), "no motif"]
     shares = [_percent(share) if share else "none" for share in plot.row_shares]
     axes.set_yticks(range(n_rows), [f"{name}  ({share})" for name, share in zip(names, shares, strict=True)])
     fired = ["/".join(f"#{channel}" for channel in channels[column]) for column in plot.channels[:-1]]
@@ -215,24 +194,22 @@ def draw_confusion(axes: Axes, confusion: NDArray[np.integer], kind_names: Seque
     axes.set_xticks(range(n_columns), [*fired, "missed"], rotation=90 if together else 0)
     axes.tick_params(length=0, labelsize=8)
     axes.spines[:].set_visible(False)
-    axes.set_ylabel("true motif (share of all pairs)", fontsize=9)
-    by_motif = "channels that fired, those together that fire most on the same motif"
+    axes.set_ylabel("true motif (fraction of all pairs)", fontsize=9)
+    by_motif = "channels that fired, joined if they fire most on the same motif"
     axes.set_xlabel(by_motif if together else "channel that fired, ordered by its motif", fontsize=9)
 
 
 def density_trace(trace: NDArray[np.floating]) -> Figure:
-    """Draw the course of training: validation accuracy with its falling target, and the density it drives down.
+    """Draw the course of training: validation accuracy with its falling target, and the density.
 
     Parameters
     ----------
     trace : (n, 4) float
-        Per check: training samples, density in force up to it, accuracy target, exact-match accuracy (both in [0, 1]).
+        Per check: training samples, density up to it, accuracy target, exact-match accuracy (both in [0, 1]).
     """
     samples, density, target, accuracy = trace.T
-    figure, grid = new_figure(7.5, 4.2, rows=2, sharex=True, height_ratios=[3, 2])
+    figure, grid = new_plots(7.5, 4.2, rows=2, sharex=True, height_ratios=[3, 2])
     above, below = grid[:, 0]
-    for axes in (above, below):
-        tidy(axes)
     above.plot(samples, 100 * target, color=FAINT, linewidth=1.4, linestyle="--", label="target: cut above this")
     above.plot(samples, 100 * accuracy, color=METRIC_COLOURS["e2ee"], linewidth=1.6, label="validation exact match")
     cuts = samples[:-1][np.diff(density) < 0]
@@ -251,12 +228,12 @@ def density_trace(trace: NDArray[np.floating]) -> Figure:
 
 
 def _percent(share: float) -> str:
-    """Write a share in percent; small ones, of which one decimal would leave nothing, with two digits."""
+    """Format a fraction in percent, with one decimal or, if small, two digits."""
     return f"{100 * share:.1f} %" if share >= 0.001 else f"{100 * share:.2g} %"
 
 
 def _marks(maps: NDArray[np.floating], stride: float) -> tuple[NDArray, NDArray, NDArray]:
-    """Return channel, row and column (pixels) of the activations that are the largest of their neighbourhood."""
+    """Return channel, row and column (pixels) of the activations that are largest in their neighbourhood."""
     from scipy.ndimage import maximum_filter
 
     strongest = maps.max(axis=0)
@@ -269,7 +246,7 @@ def _marks(maps: NDArray[np.floating], stride: float) -> tuple[NDArray, NDArray,
 
 def _title(legend: MotifLegend, label: NDArray[np.integer], prediction: NDArray[np.integer]) -> tuple[str, str]:
     """Return the two parts of an item's title."""
-    return f"{legend.written(label)} \N{RIGHTWARDS ARROW}", legend.written(prediction) or "nothing"
+    return f"{legend.text(label)} \N{RIGHTWARDS ARROW}", legend.text(prediction) or "nothing"
 
 
 def _verdict(label: NDArray[np.integer], prediction: NDArray[np.integer]) -> str:
@@ -278,13 +255,9 @@ def _verdict(label: NDArray[np.integer], prediction: NDArray[np.integer]) -> str
 
 
 def _channel_legend(figure: Figure, legend: MotifLegend, mark: str) -> None:
-    from matplotlib.lines import Line2D
-
     kinds = legend.channel_kinds
     order = sorted(range(len(kinds)), key=lambda channel: (kinds[channel] < 0, kinds[channel], channel))
-    handles = [
-        Line2D([], [], linestyle="", marker="o", markersize=7, color=legend.colour(channel)) for channel in order
-    ]
+    handles = [legend_dot(legend.colour(channel), 7) for channel in order]
     labels = [f"#{channel}: {legend.kind_of(channel)}" for channel in order]
     figure.legend(
         handles, labels, loc="outside lower center", ncols=min(len(labels), PER_LINE), fontsize=8.5, frameon=False,
@@ -297,16 +270,16 @@ def _channel_legend(figure: Figure, legend: MotifLegend, mark: str) -> None:
 def exchanged_motifs(arrays: Mapping[str, np.ndarray]) -> Figure:
     """Draw test items with the entries of their motif map after an exchange.
 
-    A dot has the colour of the channel it lies in; of an exchanged one the ring has that of the channel it came from,
-    and the kinds of both stand beside it. Above: the label, what it should become, and what was decoded.
+    A dot has the colour of its channel; that of an exchanged entry has a ring in the colour of its previous channel and
+    the classes of both. Above: the label, the expected label and, if different, the decoded one.
 
     Parameters
     ----------
     arrays
         Of a run: ``perturbed_images`` (m, H, W) or (m, bands, frames), ``perturbed_cells`` (2,) height and width of the
-        motif map (width 1: sounds), ``perturbed_entries`` (E, 5) int: item, row, column in cells of the map, channel
-        before (-1: none) and after; ``perturbed_labels``, ``perturbed_expected`` and ``perturbed_predictions`` (m, L)
-        tokens padded with -1; and ``confusion``, ``channel_kinds``, ``kind_names``, ``token_names`` as elsewhere.
+        motif map (width 1: sounds), ``perturbed_entries`` (E, 5) int: item, row, column in the map, channel before (-1:
+        none) and after; ``perturbed_labels``, ``perturbed_expected`` and ``perturbed_predictions`` (m, L)
+        tokens padded with -1; and those of `MotifLegend`.
     """
     images, entries, legend = arrays["perturbed_images"], arrays["perturbed_entries"], MotifLegend.of(arrays)
     height, width = (int(size) for size in arrays["perturbed_cells"])
@@ -332,16 +305,16 @@ def exchanged_motifs(arrays: Mapping[str, np.ndarray]) -> Figure:
         _, expected, decoded = tokens[number]
         axes.title.set_color(RIGHT if same_tokens(decoded, expected) else WRONG)
     figure.supxlabel(
-        "dot: entry of the motif map, ring: the channel it was taken from; above: label \N{RIGHTWARDS ARROW} what it "
-        "should become (red: decoded otherwise)",
+        "dot: entry of the motif map, ring: its previous channel; above: label \N{RIGHTWARDS ARROW} expected label "
+        "(red: decoded otherwise)",
         fontsize=8.5,
     )
     return figure
 
 
 def _exchange_title(legend: MotifLegend, *tokens: NDArray[np.integer]) -> list[str]:
-    """Return the parts of a title: the label, what it should become, and what was decoded if that is something else."""
-    label, expected, decoded = (legend.written(of_label) for of_label in tokens)
+    """Return the parts of a title: the label, the expected one, and the decoded one if it differs."""
+    label, expected, decoded = (legend.text(of_label) for of_label in tokens)
     wrong = [] if same_tokens(*tokens[1:]) else [f"decoded {decoded or 'nothing'}"]
     return [f"{label} \N{RIGHTWARDS ARROW}", expected, *wrong]
 
@@ -349,7 +322,7 @@ def _exchange_title(legend: MotifLegend, *tokens: NDArray[np.integer]) -> list[s
 def _exchange_entries(
     axes: Axes, entries: NDArray[np.integer], size: tuple[int, ...], cells: int, sound: bool, legend: MotifLegend
 ) -> None:
-    """Draw the entries (e, 5) of one map; a cell covers as many pixels (or frames) as the item has more of."""
+    """Draw the entries (e, 5) of one map of an item of `size` (height, width)."""
     stride = (size[1] if sound else size[0]) / cells
     for _, row, column, before, after in entries.tolist():
         moved = before != after
@@ -362,7 +335,7 @@ def _exchange_entries(
         )  # fmt: skip
         if moved:
             kinds = [legend.channel_kinds[channel] if channel >= 0 else -1 for channel in (before, after)]
-            names = [written(legend.kind_names[kind]) if kind >= 0 else "?" for kind in kinds]
+            names = [label(legend.kind_names[kind]) if kind >= 0 else "?" for kind in kinds]
             axes.annotate(
                 "\N{RIGHTWARDS ARROW}".join(names), (place, level), xytext=(0, 6), textcoords="offset points",
                 ha="center", fontsize=8, color=INK, weight="bold",
@@ -370,23 +343,19 @@ def _exchange_entries(
 
 
 class MotifLegend(NamedTuple):
-    """What channels, kinds and tokens of a run stand for, and their colours.
-
-    Attributes
-    ----------
-    channel_kinds : (C,) int64
-        Kind of each channel; -1 for none.
-    kind_names, token_names
-        How kinds and the tokens of labels are written.
-    """
+    """Classes of a run's channels, names of classes and tokens, and colours."""
 
     channel_kinds: NDArray[np.int64]
+    """(C,), -1 for none."""
     kind_names: Sequence[str]
     token_names: Sequence[str]
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray]) -> MotifLegend:
-        """Read them from the arrays of a run; without names kinds are digits, as in earlier runs on DigitCircle."""
+        """Read ``confusion``, ``channel_kinds``, ``kind_names`` and ``token_names`` of a run.
+
+        Without names classes are digits, as in earlier runs on DigitCircle.
+        """
         from sparseid.metrics.motifs import channel_symbols
 
         digits = [str(kind) for kind in range(len(arrays["confusion"]) - 1)]
@@ -397,28 +366,28 @@ class MotifLegend(NamedTuple):
         )
 
     def kind_colour(self, kind: int) -> str | None:
-        """Return the colour of the first channel that stands for a kind; None if none does."""
+        """Return the colour of the first channel of a class; None if it has none."""
         channels = np.flatnonzero(self.channel_kinds == kind)
         return channel_colour(int(channels[0])) if len(channels) else None
 
     def colour(self, channel: int) -> str:
-        """Return the colour of a channel: that of its kind, or its own where it stands for none."""
+        """Return the colour of a channel's class, or its own colour without one."""
         kind = int(self.channel_kinds[channel])
         return (self.kind_colour(kind) if kind >= 0 else None) or channel_colour(channel)
 
     def kind_of(self, channel: int) -> str:
-        """Return the name of the kind that a channel stands for, or ``none``."""
+        """Return the name of a channel's class, or ``none``."""
         kind = int(self.channel_kinds[channel])
         return self.kind_names[kind] if kind >= 0 else "none"
 
-    def written(self, tokens: NDArray[np.integer]) -> str:
-        """Return a label; a token that is none of a label's is written as a question mark."""
+    def text(self, tokens: NDArray[np.integer]) -> str:
+        """Return the text of a label, with a question mark for an unknown token."""
         names = [WRITTEN_TOKENS.get(name, name) for name in self.token_names]
         return "".join(names[token] if token < len(names) else "?" for token in tokens if token >= 0)
 
 
 def same_tokens(first: NDArray[np.integer], second: NDArray[np.integer]) -> bool:
-    """Return whether two labels, padded with -1, are equal; different tokens may be written alike."""
+    """Return whether two labels, padded with -1, are equal; different tokens may have the same text."""
     return np.array_equal(first[first >= 0], second[second >= 0])
 
 
@@ -428,29 +397,28 @@ def image_panels(size: tuple[int, ...], titles: Sequence[Sequence[str]], below: 
     Parameters
     ----------
     size
-        Height and width of an image, pixels. Four stand in a row, or two where they are more than twice as wide as
-        high.
+        Height and width of an image, pixels. A row has four, or two if they are more than twice as wide as high.
     titles
-        Parts of each title: the second one stands beside the first where there is room for both, others below.
+        Parts of each title: the second one follows the first on its line if there is room, others are below.
     below
-        Room for a legend, inches.
+        Space for a legend, inches.
     """
     height, width = size
     per_row = 2 if width > 2 * height else 4
     panel, columns = ROW_WIDTH / per_row, min(len(titles), per_row)
     lines = -(-len(titles) // columns)
-    written = [
+    texts = [
         "\n".join([first + (" " if len(first + second) < panel / LETTER_WIDTH else "\n") + second, *others])
         for first, second, *others in titles
     ]
-    above = TITLE_HEIGHT * (1 + max(text.count("\n") for text in written)) + 0.1
+    above = TITLE_HEIGHT * (1 + max(text.count("\n") for text in texts)) + 0.1
     figure, grid = new_figure(
         panel * columns, (panel * height / width + above) * lines + below, rows=lines, columns=columns
     )
     for axes in grid.flat[len(titles) :]:
         axes.axis("off")
     shown = list(grid.flat[: len(titles)])
-    for axes, text in zip(shown, written, strict=True):
+    for axes, text in zip(shown, texts, strict=True):
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set_color("#d5d9de")
         axes.set_title(text, fontsize=10, family="monospace")
@@ -458,5 +426,5 @@ def image_panels(size: tuple[int, ...], titles: Sequence[Sequence[str]], below: 
 
 
 def inked(images: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Return images in [0, 1] with ink 1: where most of a set is 1, as of formulas, that is its paper."""
+    """Return images in [0, 1] with ink 1; if most of a set is 1, as of formulas, that is its paper."""
     return 1 - images if images.mean() > 0.5 else images

@@ -24,15 +24,15 @@ from sparseid.papers.targets import load_targets
 
 _of_paper = partial(Artefact, paper="sparse_vae", checks=claims_in(claims))
 _WITH_BETA: Mapping[str, Sequence[Key | None]] = {"method": METHODS, "beta": (None, *BETAS)}
-_table1 = partial(_of_paper, targets_of=("sparse_vae/table1",), cell=("dataset", "method", "beta"))
+_table1 = partial(_of_paper, targets_of=("sparse_vae/table1",), entry_keys=("dataset", "method", "beta"))
 _table3 = partial(
     _of_paper,
-    cell=("dataset", "topic", "top_features", "shared"),
+    entry_keys=("dataset", "topic", "top_features", "shared"),
     metrics=("npmi",),
     claims_instead=frozenset(target.id for target in load_targets("sparse_vae").of("sparse_vae/table3")),
     draw=figures.coherence_of_topics,
 )
-_on_cells = partial(_of_paper, selects={"domain": ("zeisel",), "method": ON_CELLS}, cell=("method",))
+_on_cells = partial(_of_paper, selects={"domain": ("zeisel",), "method": ON_CELLS}, entry_keys=("method",))
 
 _OF_RUN = (
     *("mse", "dci", "dci_all_rows", "selector_hamming"),
@@ -45,14 +45,14 @@ ARTEFACTS = (
         id="sparse_vae/fig3",
         title="Figure 3: held-out MSE and DCI against the correlation of factors (beta-VAE: beta = 2)",
         selects={"method": ("sparse_vae", WARM_UP, *METHODS[1:]), "rho": CORRELATIONS},
-        cell=("method", "rho"),
+        entry_keys=("method", "rho"),
         metrics=("mse", "dci", "dci_all_rows", "selector_mse", "selector_hamming", STUCK),
         derive=of_figure3,
         draw=figures.boxes_against_correlation,
     ),
     _table1(
         id="sparse_vae/table1",
-        title="Table 1, MovieLens: held-out log loss and ranking (below scale=paper: made ratings)",
+        title="Table 1, MovieLens: held-out log loss and ranking (below scale=paper: synthetic ratings)",
         selects={"dataset": ("movielens",), **_WITH_BETA},
         metrics=("log_loss", "recall_at_5", "ndcg_at_10", "gap_to_oracle"),
     ),
@@ -66,12 +66,12 @@ ARTEFACTS = (
         id="sparse_vae/table2",
         title="Table 2: test log loss under shift of the topics (below scale=paper: abstracts of SciTLDR)",
         selects={"shift": SHIFTS, **_WITH_BETA},
-        cell=("method", "beta", "shift", "sigma_shift"),
+        entry_keys=("method", "beta", "shift", "sigma_shift"),
         metrics=("log_loss", "gap_to_oracle"),
     ),
     _table3(
         id="sparse_vae/table3",
-        title="Table 3, MovieLens: top films of each factor and their coherence (below scale=paper: made films)",
+        title="Table 3, MovieLens: top films of each factor and their coherence (below scale=paper: synthetic films)",
         selects={"dataset": ("movielens",), "method": ("sparse_vae",)},
     ),
     _table3(
@@ -93,7 +93,7 @@ ARTEFACTS = (
     ),
     _on_cells(
         id="sparse_vae/zeisel_go",
-        title="Enriched biological processes (needs names of genes: not available below scale=paper)",
+        title="Enriched biological processes (needs gene names: not available below scale=paper)",
         selects={"domain": ("zeisel",), "method": ("sparse_vae",)},
         metrics=("n_processes",),
     ),
@@ -104,9 +104,9 @@ SUMMARIES = (
         id="sparse_vae/run",
         title="Sparse VAE, one run",
         selects={},
-        cell=("method", "beta"),
+        entry_keys=("method", "beta"),
         metrics=_OF_RUN,
         summary_of_run=True,
     ),
 )
-"""What is printed after a single run."""
+"""Tables printed after a single run."""

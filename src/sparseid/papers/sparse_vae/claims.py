@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
+from itertools import pairwise
 from typing import Any
 
 import pandas as pd
@@ -14,9 +15,11 @@ from sparseid.papers.claims import (
     SIGNIFICANT,
     ClaimCheck,
     Finding,
+    Outcome,
     claim,
     every,
     extreme_at,
+    for_every,
     mean_above,
     mean_below,
     mean_not_below,
@@ -24,15 +27,14 @@ from sparseid.papers.claims import (
     not_measured,
     significantly_above,
 )
-from sparseid.papers.labels import written
+from sparseid.papers.labels import label
 from sparseid.papers.rows import key, keys_of, per_replicate, select, values_of
 from sparseid.papers.sparse_vae.rows import BETAS, CORRELATIONS, METHODS, PRINTED_BETA, SHIFTS, WARM_UP, values
 
-OTHERS = METHODS[1:]
 SIMILAR_DROP = 0.9
 """Fraction of the DCI at rho = 0 that counts as robust."""
 ENRICHED = 10
-"""Fewest processes that are called tens."""
+"""Minimum that counts as tens of processes."""
 SYNTHETIC = "latent_factors"
 """Source of synthetic ratings, whose films have no names."""
 SEPARATOR = "; "
@@ -45,7 +47,7 @@ def _median(rows: pd.DataFrame, metric: str, method: str, rho: float) -> tuple[f
 
 
 def _higher(upper: tuple[float, int], lower: tuple[float, int], what: str) -> Finding:
-    """Check that one median, of n data sets, is above another one."""
+    """Check that one median is above another one; each is given with its number of data sets."""
     (high, m), (low, n) = upper, lower
     if not m or not n:
         return not_measured(what)
@@ -55,27 +57,26 @@ def _higher(upper: tuple[float, int], lower: tuple[float, int], what: str) -> Fi
     return Finding("holds" if high > low else "fails", f"{text}, {min(m, n)} data sets", high - low)
 
 
-def _at_each_rho(check: Callable[[float], Finding]) -> Finding:
-    return every({f"rho {rho:g}": check(rho) for rho in CORRELATIONS})
+_at_each_rho = for_every("rho {}", CORRELATIONS)
 
 
 def with_warm_up(check: Callable[[pd.DataFrame, str], Finding]) -> ClaimCheck:
-    """Decide a check by the published recipe; its text adds what the recipe with warm-up gives."""
+    """Decide a check by the published recipe; its text adds the outcome of the recipe with warm-up."""
 
+    @wraps(check)
     def both(rows: pd.DataFrame) -> Finding:
         published, other = check(rows, "sparse_vae"), check(rows, WARM_UP)
-        beside = f" | with warm-up: {other.outcome} ({other.text})" if other.measured else ""
-        return replace(published, text=published.text + beside)
+        added = f" | with warm-up: {other.outcome} ({other.text})" if other.measured else ""
+        return replace(published, text=published.text + added)
 
     return both
 
 
 @claim("sparse_vae-fig3-mse_vs_vae")
 @with_warm_up
-def mse_vs_vae(rows: pd.DataFrame, method: str) -> Finding:
-    return _at_each_rho(
-        lambda rho: _higher(_median(rows, "mse", "vae", rho), _median(rows, "mse", method, rho), "MSE of the VAE")
-    )
+@_at_each_rho
+def mse_vs_vae(rows: pd.DataFrame, method: str, rho: float) -> Finding:
+    return _higher(_median(rows, "mse", "vae", rho), _median(rows, "mse", method, rho), "MSE of the VAE")
 
 
 @claim("sparse_vae-fig3-mse_vs_vae_test")
@@ -87,30 +88,28 @@ def mse_vs_vae_test(rows: pd.DataFrame, method: str) -> Finding:
     lead = pd.concat([pair.dropna().astype(float) for pair in pairs])
     if lead.empty:
         return not_measured("MSE")
-    text = f"median lead {lead.median():.3g}, lower in {int((lead > 0).sum())} of {len(lead)} data sets"
+    median = float(lead.median())
+    text = f"median lead {median:.3g}, lower in {int((lead > 0).sum())} of {len(lead)} data sets"
     if len(lead) < 2:
-        return Finding("undecided", f"{text}; no test", float(lead.median()))
+        return Finding("undecided", f"{text}; no test", median)
     p = float(wilcoxon(lead, alternative="greater").pvalue) if (lead != 0).any() else 1.0
-    if lead.median() <= 0:
-        return Finding("fails", f"{text}, signed-rank test p = {p:.2g}", float(lead.median()), p)
-    text = f"{text}, signed-rank test p = {p:.2g}"
-    return Finding("holds" if p < SIGNIFICANT else "undecided", text, float(lead.median()), p)
+    outcome: Outcome = "fails" if median <= 0 else "holds" if p < SIGNIFICANT else "undecided"
+    return Finding(outcome, f"{text}, signed-rank test p = {p:.2g}", median, p)
 
 
 @claim("sparse_vae-fig3-mse_vsc")
 @with_warm_up
-def mse_vsc(rows: pd.DataFrame, method: str) -> Finding:
-    def check(rho: float) -> Finding:
-        others = [_median(rows, "mse", name, rho) for name in (method, "vae")]
-        return _higher(_median(rows, "mse", "vsc", rho), max(others), "MSE of VSC")
-
-    return _at_each_rho(check)
+@_at_each_rho
+def mse_vsc(rows: pd.DataFrame, method: str, rho: float) -> Finding:
+    others = [_median(rows, "mse", name, rho) for name in (method, "vae")]
+    return _higher(_median(rows, "mse", "vsc", rho), max(others), "MSE of VSC")
 
 
 @claim("sparse_vae-fig3-dci_vs_vae")
 @with_warm_up
-def dci_vs_vae(rows: pd.DataFrame, method: str) -> Finding:
-    return _at_each_rho(lambda rho: _higher(_median(rows, "dci", method, rho), _median(rows, "dci", "vae", rho), "DCI"))
+@_at_each_rho
+def dci_vs_vae(rows: pd.DataFrame, method: str, rho: float) -> Finding:
+    return _higher(_median(rows, "dci", method, rho), _median(rows, "dci", "vae", rho), "DCI")
 
 
 @claim("sparse_vae-fig3-dci_robust")
@@ -129,70 +128,68 @@ def dci_decreases(rows: pd.DataFrame, method: str) -> Finding:
 
 @claim("sparse_vae-fig3-dci_vsc_worst")
 @with_warm_up
-def dci_vsc_worst(rows: pd.DataFrame, method: str) -> Finding:
-    def check(rho: float) -> Finding:
-        others = [_median(rows, "dci", name, rho) for name in (method, "vae")]
-        return _higher(min(others), _median(rows, "dci", "vsc", rho), "DCI of the lower one and VSC:")
-
-    return _at_each_rho(check)
+@_at_each_rho
+def dci_vsc_worst(rows: pd.DataFrame, method: str, rho: float) -> Finding:
+    others = [_median(rows, "dci", name, rho) for name in (method, "vae")]
+    return _higher(min(others), _median(rows, "dci", "vsc", rho), "DCI of the lower one and VSC:")
 
 
 @claim("sparse_vae-fig3-beta_like_vae")
-def beta_like_vae(rows: pd.DataFrame) -> Finding:
-    def check(metric: str, rho: float) -> Finding:
+@_at_each_rho
+def beta_like_vae(rows: pd.DataFrame, rho: float) -> Finding:
+    @for_every("{}", ("mse", "dci"))
+    def check(metric: str) -> Finding:
         vae, beta = (values(rows, metric, name, rho=rho) for name in ("vae", "beta_vae"))
         if vae.empty or beta.empty:
             return not_measured(metric)
         difference = abs(float(beta.median() - vae.median()))
         limit = float(vae.quantile(0.75) - vae.quantile(0.25))
-        text = f"{written(metric)} differs by {difference:.3g}, interquartile range {limit:.3g}"
+        text = f"{label(metric)} differs by {difference:.3g}, interquartile range {limit:.3g}"
         if min(len(vae), len(beta)) < 2:
             return Finding("undecided", text, difference)
         return Finding("holds" if difference <= limit else "fails", text, difference)
 
-    return _at_each_rho(lambda rho: every({written(metric): check(metric, rho) for metric in ("mse", "dci")}))
+    return check()
 
 
-def _best(
-    rows: pd.DataFrame, metric: str, what: str, lowest: bool = True, others: Sequence[str] = OTHERS, **keys: Key
-) -> Finding:
-    """Check that the Sparse VAE is significantly better than each of the others."""
+def _best(rows: pd.DataFrame, metric: str, lowest: bool = True, **keys: Key) -> Finding:
+    """Check that the Sparse VAE is significantly better than each of the other methods."""
     ours = values(rows, metric, "sparse_vae", **keys)
 
-    def against(method: str) -> Finding:
+    @for_every("{}", METHODS[1:])
+    def check(method: str) -> Finding:
         theirs = values(rows, metric, method, **keys)
-        return significantly_above(*((theirs, ours) if lowest else (ours, theirs)), what)
+        return significantly_above(*((theirs, ours) if lowest else (ours, theirs)), label(metric))
 
-    return every({written(method): against(method) for method in others})
+    return check()
 
 
-def _descending(rows: pd.DataFrame, metric: str, methods: Sequence[str], **keys: Key) -> Finding:
-    """Check that the means of a metric fall from each method to the next one."""
-    found = {}
-    for first, second in itertools.pairwise(methods):
-        lead = (values(rows, metric, first, **keys) - values(rows, metric, second, **keys)).dropna()
-        found[f"{written(first)} above {written(second)}"] = mean_above(lead, 0, "by")
-    return every(found)
+def _lead(rows: pd.DataFrame, metric: str, upper: str, lower: str, what: str = "by", **keys: Key) -> Finding:
+    """Check that the mean lead of one method over another one is positive."""
+    high, low = (values(rows, metric, method, **keys) for method in (upper, lower))
+    return mean_above((high - low).dropna(), 0, what)
 
 
 @claim("sparse_vae-table1-movielens_log_loss")
 def movielens_log_loss(rows: pd.DataFrame) -> Finding:
-    return _best(rows, "log_loss", "log loss")
+    return _best(rows, "log_loss")
 
 
 @claim("sparse_vae-table1-movielens_ranking")
-def movielens_ranking(rows: pd.DataFrame) -> Finding:
-    return every({written(m): _best(rows, m, written(m), lowest=False) for m in ("recall_at_5", "ndcg_at_10")})
+@for_every("{}", ("recall_at_5", "ndcg_at_10"))
+def movielens_ranking(rows: pd.DataFrame, metric: str) -> Finding:
+    return _best(rows, metric, lowest=False)
 
 
 @claim("sparse_vae-table1-movielens_order")
-def movielens_order(rows: pd.DataFrame) -> Finding:
-    return _descending(rows, "log_loss", METHODS[::-1])
+@for_every("{} above {}", pairwise(METHODS[::-1]))
+def movielens_order(rows: pd.DataFrame, upper: str, lower: str) -> Finding:
+    return _lead(rows, "log_loss", upper, lower)
 
 
 @claim("sparse_vae-table1-peerread_log_loss", against="sparse_vae/table1_peerread")
 def peerread_log_loss(rows: pd.DataFrame, peerread: pd.DataFrame) -> Finding:
-    return _best(peerread, "log_loss", "log loss")
+    return _best(peerread, "log_loss")
 
 
 @claim("sparse_vae-table1-beta2_best", against="sparse_vae/table1_peerread")
@@ -205,48 +202,40 @@ def beta2_best(rows: pd.DataFrame, peerread: pd.DataFrame) -> Finding:
 
 
 @claim("sparse_vae-table2-all_shifts")
-def all_shifts(rows: pd.DataFrame) -> Finding:
-    return every({f"{shift} shift": _best(rows, "log_loss", "log loss", shift=shift) for shift in SHIFTS})
+@for_every("{} shift", SHIFTS)
+def all_shifts(rows: pd.DataFrame, shift: str) -> Finding:
+    return _best(rows, "log_loss", shift=shift)
 
 
 @claim("sparse_vae-table2-difficulty_order")
-def difficulty_order(rows: pd.DataFrame) -> Finding:
-    def check(method: str, harder: str, easier: str) -> Finding:
-        hard, easy = (values(rows, "log_loss", method, shift=shift) for shift in (harder, easier))
-        return mean_above((hard - easy).dropna(), 0, "by")
-
-    pairs = list(itertools.pairwise(SHIFTS))
-    return every({f"{written(m)}, {a} above {b}": check(m, a, b) for m in METHODS for a, b in pairs})
+@for_every("{}, {} above {}", METHODS, pairwise(SHIFTS))
+def difficulty_order(rows: pd.DataFrame, method: str, harder: str, easier: str) -> Finding:
+    hard, easy = (values(rows, "log_loss", method, shift=shift) for shift in (harder, easier))
+    return mean_above((hard - easy).dropna(), 0, "by")
 
 
 @claim("sparse_vae-table2-vsc_worst")
-def vsc_worst(rows: pd.DataFrame) -> Finding:
-    def check(shift: str) -> Finding:
-        vsc = values(rows, "log_loss", "vsc", shift=shift)
-        others = {method: values(rows, "log_loss", method, shift=shift) for method in METHODS[:-1]}
-        leads = {written(name): (vsc - theirs).dropna() for name, theirs in others.items()}
-        return every({f"above {name}": mean_above(lead, 0, "by") for name, lead in leads.items()})
-
-    return every({f"{shift} shift": check(shift) for shift in SHIFTS})
+@for_every("{} shift", SHIFTS)
+def vsc_worst(rows: pd.DataFrame, shift: str) -> Finding:
+    others = METHODS[:-1]
+    return every({f"above {label(name)}": _lead(rows, "log_loss", "vsc", name, shift=shift) for name in others})
 
 
 @claim("sparse_vae-table2-beta_equals_vae")
-def beta_equals_vae(rows: pd.DataFrame) -> Finding:
-    def check(shift: str) -> Finding:
-        vae, beta = (values(rows, "log_loss", method, shift=shift) for method in ("vae", "beta_vae"))
-        limit = float(vae.std(ddof=0) + beta.std(ddof=0))
-        return mean_within((vae - beta).dropna(), limit, "difference of log loss") if limit else not_measured("spread")
-
-    return every({f"{shift} shift": check(shift) for shift in SHIFTS})
+@for_every("{} shift", SHIFTS)
+def beta_equals_vae(rows: pd.DataFrame, shift: str) -> Finding:
+    vae, beta = (values(rows, "log_loss", method, shift=shift) for method in ("vae", "beta_vae"))
+    limit = float(vae.std(ddof=0) + beta.std(ddof=0))
+    return mean_within((vae - beta).dropna(), limit, "difference of log loss") if limit else not_measured("spread")
 
 
 def topics(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the keys of every topic that was found: ``top_features`` and, for films, ``shared``."""
+    """Return the keys of every learned topic: ``top_features`` and, for films, ``shared``."""
     return keys_of(rows[key(rows, "top_features").notna()])
 
 
 def _some_topic(rows: pd.DataFrame, fits: Callable[[dict[str, str]], bool], what: str) -> Finding:
-    """Check that some topic of known films fits."""
+    """Check that some topic of real films fits."""
     found = topics(rows)
     if not found or SYNTHETIC in values_of(rows, "source"):
         return not_measured("topics of known films")
@@ -274,41 +263,34 @@ def movies_children(rows: pd.DataFrame) -> Finding:
 def movies_blockbuster(rows: pd.DataFrame) -> Finding:
     def fits(keys: dict[str, str]) -> bool:
         titles = keys["top_features"].split(SEPARATOR)
-        jones = ("Indiana Jones", "Raiders of the Lost Ark")
-        return _starting(titles, ("Star Wars",)) >= 3 and _starting(titles, jones) >= 1
+        wars, jones = (
+            sum(title.startswith(words) for title in titles)
+            for words in ("Star Wars", ("Indiana Jones", "Raiders of the Lost Ark"))
+        )
+        return wars >= 3 and jones >= 1
 
     return _some_topic(rows, fits, "hold three films of Star Wars and one of Indiana Jones")
 
 
-def _starting(titles: Iterable[str], words: tuple[str, ...]) -> int:
-    return sum(title.startswith(words) for title in titles)
-
-
 @claim("sparse_vae-table3-words_themes", against="sparse_vae/table3_peerread")
 def words_themes(rows: pd.DataFrame, peerread: pd.DataFrame) -> Finding:
-    found, by_chance = (_of_topics(peerread, metric) for metric in ("npmi", "npmi_random"))
+    ours = select(peerread, {"method": ("sparse_vae",)})
+    found, by_chance = (per_replicate(ours, metric, ("topic",)) for metric in ("npmi", "npmi_random"))
     return significantly_above(found, by_chance, "NPMI of top and random words (counted per factor):")
 
 
-def _of_topics(rows: pd.DataFrame, metric: str) -> pd.Series:
-    """Return one value per seed and topic."""
-    return per_replicate(select(rows, {"method": ("sparse_vae",)}), metric, ("topic",))
-
-
 @claim("sparse_vae-fig4-tsne_separation")
-def tsne_separation(rows: pd.DataFrame) -> Finding:
-    ours = values(rows, "silhouette", "sparse_vae")
-    others = {name: values(rows, "silhouette", name) for name in ("vae", "vsc", "nmf")}
-    return every({written(name): mean_above((ours - theirs).dropna(), 0, "lead") for name, theirs in others.items()})
+@for_every("{}", ("vae", "vsc", "nmf"))
+def tsne_separation(rows: pd.DataFrame, method: str) -> Finding:
+    return _lead(rows, "silhouette", "sparse_vae", method, "lead")
 
 
 @claim("sparse_vae-zeisel_accuracy-order")
 def accuracy_order(rows: pd.DataFrame) -> Finding:
-    means = {name: values(rows, "accuracy", name) for name in ACCURACY_ORDER}
-    found = {"Sparse VAE and VAE": mean_not_below(means["sparse_vae"], means["vae"], "accuracy")}
-    for first, second in itertools.pairwise(ACCURACY_ORDER[1:]):
-        lead = (means[first] - means[second]).dropna()
-        found[f"{written(first)} above {written(second)}"] = mean_above(lead, 0, "by")
+    ours, vae = (values(rows, "accuracy", name) for name in ACCURACY_ORDER[:2])
+    found = {"Sparse VAE and VAE": mean_not_below(ours, vae, "accuracy")}
+    for first, second in pairwise(ACCURACY_ORDER[1:]):
+        found[f"{label(first)} above {label(second)}"] = _lead(rows, "accuracy", first, second)
     return every(found)
 
 

@@ -1,4 +1,4 @@
-"""The Sparse VAE's figures 3 and 4, the coherence of its topics, and the pictures of one run."""
+"""The Sparse VAE's figures 3 and 4, the coherence of its topics, and the figures of one run."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pandas as pd
 
 from sparseid.metrics.topics import top_features
 from sparseid.papers.artefact import Arrays
-from sparseid.papers.drawing import CHANNEL_COLOURS, FAINT, INK, legend_below, new_figure, tidy
-from sparseid.papers.labels import written
+from sparseid.papers.drawing import CHANNEL_COLOURS, FAINT, INK, legend_below, legend_dot, new_figure, new_plots
+from sparseid.papers.labels import label
 from sparseid.papers.rows import key, select, values_of
 from sparseid.papers.sparse_vae.rows import METHODS, ON_CELLS, STUCK_ABOVE, WARM_UP, values
 from sparseid.papers.targets import Target
@@ -31,7 +31,7 @@ COLOURS = {
 }
 DRAWN = ("sparse_vae", WARM_UP, *METHODS[1:])
 NOISE_FLOOR = 0.25
-"""Variance of the noise of the seven features: no lower MSE is possible."""
+"""Variance of the noise of the seven features: the lowest possible MSE."""
 PANELS = {
     "mse": "held-out MSE",
     "dci": "DCI, 16 samples",
@@ -40,10 +40,10 @@ PANELS = {
 }
 TOPICS_SHOWN = 24
 LONGEST = 110
-"""Characters of a topic's names that are drawn."""
+"""Maximal number of characters of a topic's names."""
 PER_ROW = 3
 FEATURES_SHOWN = 20
-"""Features up to which a selector matrix is drawn; of larger ones the topics are."""
+"""Maximal number of features for a selector matrix; larger ones are drawn as topics."""
 TOPICS_DRAWN = 12
 NAMES_SHOWN = 5
 
@@ -51,20 +51,13 @@ NAMES_SHOWN = 5
 def boxes_against_correlation(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
     """Draw figure 3: box plots over data sets of each method, a column of panels per correlation of the factors.
 
-    Over the boxes of the MSE stands how many data sets got stuck (MSE above 2). The paper draws the first two rows.
+    The number of stuck data sets (MSE above 2) is above the boxes of the MSE. The paper draws the first two rows.
     """
     correlations = values_of(rows, "rho") or [0.0]
-    figure, grid = new_figure(
-        max(2.1 * len(correlations) + 0.8, 6.5),
-        7.6,
-        rows=len(PANELS),
-        columns=len(correlations),
-        sharex=True,
-        sharey="row",
-    )
-    for line, (metric, label) in zip(grid, PANELS.items(), strict=True):
+    size = max(2.1 * len(correlations) + 0.8, 6.5), 7.6
+    figure, grid = new_plots(*size, rows=len(PANELS), columns=len(correlations), sharex=True, sharey="row")
+    for line, (metric, title) in zip(grid, PANELS.items(), strict=True):
         for axes, rho in zip(line, correlations, strict=True):
-            tidy(axes)
             found = {name: values(rows, metric, name, rho=rho) for name in DRAWN}
             _boxes(axes, found)
             if metric == "mse":
@@ -73,12 +66,12 @@ def boxes_against_correlation(rows: pd.DataFrame, targets: Sequence[Target], sca
             elif metric.startswith("dci"):
                 axes.set_ylim(-0.03, 1.03)
         if metric == "selector_hamming":
-            line[0].set_ylim(bottom=0)  # after all panels of the line: a limit ends the fitting of the other one
-        line[0].set_ylabel(label, fontsize=9)
+            line[0].set_ylim(bottom=0)  # after all panels of the line: a fixed limit ends automatic scaling
+        line[0].set_ylabel(title, fontsize=9)
     from matplotlib.patches import Patch
 
     handles = [Patch(facecolor=COLOURS[name], alpha=0.6) for name in DRAWN]
-    names = [written(name) + (" (2)" if name == "beta_vae" else "") for name in DRAWN]
+    names = [label(name) + (" (2)" if name == "beta_vae" else "") for name in DRAWN]
     title = f"scale={scale}; boxes: quartiles over data sets; n/m: data sets with an MSE above {STUCK_ABOVE:g}"
     title += "\ndotted: variance of the noise"
     legend_below(figure, handles, names, title, columns=len(DRAWN) if len(correlations) > 3 else 3)
@@ -121,21 +114,20 @@ def coherence_of_topics(rows: pd.DataFrame, targets: Sequence[Target], scale: st
     found = {topic: (features, value) for topic, features, value in zip(*columns, strict=True)}
     by_chance = of_topic[of_topic["metric"] == "npmi_random"]["value"].astype(float)
     shown = dict(sorted(found.items())[:TOPICS_SHOWN])
-    figure, grid = new_figure(9.5, 0.24 * max(len(shown), 3) + 1.0)
+    figure, grid = new_plots(9.5, 0.24 * max(len(shown), 3) + 1.0)
     axes = grid[0, 0]
-    tidy(axes)
     axes.grid(visible=False)
     places = np.arange(len(shown))
     axes.barh(places, [value for _, value in shown.values()], color=COLOURS["sparse_vae"], alpha=0.6)
     axes.set_yticks(places, [_shortened(names) for names, _ in shown.values()], fontsize=7.5)
     axes.invert_yaxis()
     axes.axvline(0, color=INK, linewidth=0.8)
-    label = "NPMI: 0 chance, 1 always together"
+    caption = "NPMI: 0 chance, 1 always together"
     if len(by_chance):
         axes.axvline(float(by_chance.mean()), color=FAINT, linewidth=1.2, linestyle=":")
-        label += "; dotted: random features"
-    left_out = f", {len(shown)} of {len(found)} factors" if len(found) > len(shown) else ""
-    figure.supxlabel(f"{label} (scale={scale}{left_out})", fontsize=8.5)
+        caption += "; dotted: random features"
+    skipped = f", {len(shown)} of {len(found)} factors" if len(found) > len(shown) else ""
+    figure.supxlabel(f"{caption} (scale={scale}{skipped})", fontsize=8.5)
     return figure
 
 
@@ -146,7 +138,7 @@ def _shortened(names: str) -> str:
 def planes_of_methods(rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figure | None:
     """Draw figure 4: the cells in the plane by the factors of each method, coloured by their type.
 
-    None where no run with saved arrays is at hand: rows kept in git have none.
+    None without saved arrays; recorded runs have none.
     """
     found = {}
     for method in ON_CELLS:
@@ -154,12 +146,12 @@ def planes_of_methods(rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figure 
         saved = arrays(of_method["run"].iloc[-1]) if len(of_method) else {}
         if "plane" in saved:
             silhouette = of_method[of_method["metric"] == "silhouette"]["value"].astype(float).mean()
-            found[f"{written(method)}, silhouette {silhouette:.2f}"] = saved["plane"], saved["labels"]
+            found[f"{label(method)}, silhouette {silhouette:.2f}"] = saved["plane"], saved["labels"]
     return _planes(found, f"scale={scale}") if found else None
 
 
 def run_figures(rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], scale: str) -> dict[str, Figure]:
-    """Draw the pictures of one run's first seed by file name: ``factors``, ``plane``, ``selector``, ``topics``."""
+    """Draw the figures of one run's first seed by file name: ``factors``, ``plane``, ``selector``, ``topics``."""
     drawn = {}
     if "factors" in arrays:
         drawn["factors"] = true_and_learned(arrays["factors"], arrays["codes"])
@@ -202,8 +194,9 @@ def selector_matrix(selector: np.ndarray) -> Figure:
     picture = axes.imshow(np.abs(selector), cmap="Blues", vmin=0, aspect="auto")
     axes.set_xlabel("latent", fontsize=8.5)
     axes.set_ylabel("feature", fontsize=8.5)
-    axes.set_xticks(range(selector.shape[1]), [str(latent + 1) for latent in range(selector.shape[1])], fontsize=7)
-    axes.set_yticks(range(selector.shape[0]), [str(feature + 1) for feature in range(selector.shape[0])], fontsize=7)
+    features, latents = (range(size) for size in selector.shape)
+    axes.set_xticks(latents, [str(latent + 1) for latent in latents], fontsize=7)
+    axes.set_yticks(features, [str(feature + 1) for feature in features], fontsize=7)
     figure.colorbar(picture, ax=axes, label="|W|")
     return figure
 
@@ -241,12 +234,6 @@ def _planes(found: Mapping[str, tuple[np.ndarray, np.ndarray]], title: str) -> F
         axes.set(xticks=[], yticks=[])
     for axes in grid.flat[len(found) :]:
         axes.set_axis_off()
-    handles = [_dot(colours.get(name, INK)) for name in classes]
+    handles = [legend_dot(colours.get(name, INK)) for name in classes]
     legend_below(figure, handles, classes, title, columns=min(columns + 1, len(classes)))  # names are long
     return figure
-
-
-def _dot(colour: str):  # type: ignore[no-untyped-def]
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], linestyle="", marker="o", markersize=5, color=colour)

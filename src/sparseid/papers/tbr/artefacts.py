@@ -18,9 +18,9 @@ from sparseid.papers.tbr.claims import (
 )
 
 _of_tbr = partial(Artefact, paper="tbr", checks=claims_in(claims))
-_against_changes = partial(_of_tbr, selects={"method": METHODS, "S": CHANGES}, cell=("method", "S"))
+_against_changes = partial(_of_tbr, selects={"method": METHODS, "S": CHANGES}, entry_keys=("method", "S"))
 _on_cells = partial(
-    _of_tbr, selects={"domain": ("gtex",), "method": METHODS, "S": CHANGES_ON_CELLS}, cell=("method", "S")
+    _of_tbr, selects={"domain": ("gtex",), "method": METHODS, "S": CHANGES_ON_CELLS}, entry_keys=("method", "S")
 )
 
 ARTEFACTS = (
@@ -28,7 +28,7 @@ ARTEFACTS = (
         id="tbr/fig3",
         title="Figure 3: test MSE against the number of learned latents",
         selects={"method": METHODS, "latent_dim": LATENTS, "learned_dim": LEARNED},
-        cell=("method", "latent_dim", "learned_dim"),
+        entry_keys=("method", "latent_dim", "learned_dim"),
         metrics=("mse",),
         draw=figures.curves_against_latents,
     ),
@@ -36,52 +36,52 @@ ARTEFACTS = (
         id="tbr/fig4",
         title="Figure 4: MCC and test MSE in simulation against S",
         metrics=("mcc", "mse"),
-        draw=figures.curves_against_changes,
+        draw=partial(figures.curves, panels={"mcc": "(a) MCC", "mse": "(b) test MSE"}),
     ),
     _of_tbr(
         id="tbr/table3",
         title="Table 3: error of treatment effects at S = 1",
         selects={"method": METHODS, "S": (1,), "environment": (*ENVIRONMENTS, "pooled")},
-        cell=("environment", "method"),
+        entry_keys=("environment", "method"),
         metrics=("ate_mse",),
     ),
     _on_cells(
         id="tbr/fig5a",
-        title="Figure 5a: MCC on single cells against S (small: made cells, smoke: blood cells)",
+        title="Figure 5a: MCC on single cells against S (small: synthetic cells, smoke: blood cells)",
         metrics=("mcc",),
-        draw=figures.curves_on_cells,
+        draw=partial(figures.curves, panels={"mcc": "MCC{cells}"}, artefact="tbr/fig5a"),
     ),
     _on_cells(
         id="tbr/fig5b",
-        title="Figure 5b: error on unseen cell types against S (small: made cells, smoke: blood cells)",
+        title="Figure 5b: error on unseen cell types against S (small: synthetic cells, smoke: blood cells)",
         metrics=("unseen_mse",),
-        draw=figures.curves_on_unseen_cells,
+        draw=partial(figures.curves, panels={"unseen_mse": "MSE on unseen types{cells}"}, artefact="tbr/fig5b"),
     ),
     _against_changes(
         id="tbr/fig6",
         title="Figure 6: MCC and test MSE against S, leaves observed only",
         metrics=("mcc", "mse"),
-        draw=figures.curves_against_changes,
+        draw=partial(figures.curves, panels={"mcc": "(a) MCC", "mse": "(b) test MSE"}),
     ),
     _against_changes(
         id="tbr/fig7",
         title="Figure 7: MCC against S, all-linear data",
         metrics=("mcc",),
-        draw=figures.mcc_against_changes,
+        draw=partial(figures.curves, panels={"mcc": "MCC"}),
     ),
     _of_tbr(
         id="tbr/fig8",
         title="Figure 8: MCC against the probability pi of a change",
         selects={"method": METHODS, "pi": PROBABILITIES},
-        cell=("method", "pi"),
+        entry_keys=("method", "pi"),
         metrics=("mcc",),
-        draw=figures.curves_against_probability,
+        draw=partial(figures.curves, panels={"mcc": "MCC"}, points=figures.PROBABILITY_OF_CHANGE),
     ),
     _of_tbr(
         id="tbr/runtime",
         title="Run time: seconds to simulate and fit at S = 1",
         selects={"domain": ("treesimulation", "gtex"), "method": ("tbr",), "S": (1,)},
-        cell=("domain",),
+        entry_keys=("domain",),
         metrics=("seconds",),
     ),
 )

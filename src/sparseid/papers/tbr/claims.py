@@ -10,6 +10,7 @@ from sparseid.papers.claims import (
     claim,
     every,
     extreme_at,
+    for_every,
     mean_above,
     mean_below,
     mean_not_below,
@@ -21,19 +22,20 @@ from sparseid.papers.claims import (
     significantly_above,
     weakest,
 )
-from sparseid.papers.labels import written
+from sparseid.papers.labels import label
 from sparseid.papers.rows import per_seed
 
 METHODS = ("tbr", "baseline")
 CHANGES = range(6)
 """Values of S in figure 4."""
 CHANGES_ON_CELLS = range(3)
-"""Values of S in figure 5: those that the text speaks of."""
+"""Values of S in figure 5 that the text names."""
 ENVIRONMENTS = range(1, 11)
 """Environments of table 3."""
 LATENTS = (4, 5, 6, 7)
-"""Numbers of true latents in figure 3; the text names the first three."""
+"""Numbers of true latents in figure 3."""
 NAMED_LATENTS = LATENTS[:3]
+"""Those that the text names."""
 LEARNED = range(1, 9)
 """Numbers of learned latents in figure 3."""
 _K = "learned latents"
@@ -45,9 +47,14 @@ def _values(rows: pd.DataFrame, metric: str, method: str, changes: int) -> pd.Se
     return per_seed(rows, metric, method=method, S=changes)
 
 
-def _against_baseline(rows: pd.DataFrame, changes: int) -> Finding:
-    ours, baseline = (_values(rows, "mcc", method, changes) for method in METHODS)
-    return significantly_above(ours, baseline, "MCC, TBR against baseline")
+def _of_both(rows: pd.DataFrame, metric: str, **keys: Key) -> tuple[pd.Series, pd.Series]:
+    """Return a metric of TBR and of the baseline by seed."""
+    ours, baseline = (per_seed(rows, metric, method=method, **keys) for method in METHODS)
+    return ours, baseline
+
+
+def _above_baseline(rows: pd.DataFrame, **keys: Key) -> Finding:
+    return significantly_above(*_of_both(rows, "mcc", **keys), "MCC, TBR against baseline")
 
 
 @claim("tbr-fig4-near_perfect_S1")
@@ -60,27 +67,26 @@ def entangled_s0(rows: pd.DataFrame) -> Finding:
     found = {}
     for method in METHODS:
         values = _values(rows, "mcc", method, 0)
-        found[f"{written(method)} above 0.3"] = mean_above(values, 0.3, "MCC")
-        found[f"{written(method)} below 0.7"] = mean_below(values, 0.7, "MCC")
+        found[f"{label(method)} above 0.3"] = mean_above(values, 0.3, "MCC")
+        found[f"{label(method)} below 0.7"] = mean_below(values, 0.7, "MCC")
     return every(found)
 
 
 @claim("tbr-fig4-beats_baseline_S1", "tbr-fig7-beats_baseline")
 def beats_baseline_s1(rows: pd.DataFrame) -> Finding:
-    return _against_baseline(rows, 1)
+    return _above_baseline(rows, S=1)
 
 
 @claim("tbr-fig4-robust")
-def robust(rows: pd.DataFrame) -> Finding:
-    return every({f"S = {changes}": _against_baseline(rows, changes) for changes in CHANGES[2:]})
+@for_every("S = {}", CHANGES[2:])
+def robust(rows: pd.DataFrame, changes: int) -> Finding:
+    return _above_baseline(rows, S=changes)
 
 
 @claim("tbr-fig4-peak_S1")
-def peak_s1(rows: pd.DataFrame) -> Finding:
-    values = [_values(rows, "mcc", "tbr", changes) for changes in CHANGES]
-    return every(
-        {f"S = {s} to {s + 1}": mean_not_below(values[s], values[s + 1], "MCC") for s in range(1, CHANGES[-1])}
-    )
+@for_every("S = {} to {}", [(s, s + 1) for s in CHANGES[1:-1]])
+def peak_s1(rows: pd.DataFrame, changes: int, more: int) -> Finding:
+    return mean_not_below(_values(rows, "mcc", "tbr", changes), _values(rows, "mcc", "tbr", more), "MCC")
 
 
 @claim("tbr-fig4-S1_above_S0")
@@ -91,13 +97,9 @@ def s1_above_s0(rows: pd.DataFrame) -> Finding:
 
 @claim("tbr-fig4-mse_S0_equal")
 def mse_s0_equal(rows: pd.DataFrame) -> Finding:
-    ours, baseline = (_values(rows, "mse", method, 0) for method in METHODS)
-    return every(
-        {
-            "both alike": mean_ratio_below(baseline, ours, 1.5, "MSE of baseline / TBR"),
-            "TBR low": mean_below(ours, 0.2, "MSE"),
-        }
-    )
+    ours, baseline = _of_both(rows, "mse", S=0)
+    alike = mean_ratio_below(baseline, ours, 1.5, "MSE of baseline / TBR")
+    return every({"both alike": alike, "TBR low": mean_below(ours, 0.2, "MSE")})
 
 
 @claim("tbr-fig4-mse_tbr_low")
@@ -108,74 +110,61 @@ def mse_tbr_low(rows: pd.DataFrame) -> Finding:
 
 @claim("tbr-fig4-mse_baseline_degrades")
 def mse_baseline_degrades(rows: pd.DataFrame) -> Finding:
-    ratio = mean_ratio_above(
-        _values(rows, "mse", "baseline", 1), _values(rows, "mse", "tbr", 1), 5, "MSE of baseline / TBR"
-    )
+    ours, baseline = _of_both(rows, "mse", S=1)
     values = {changes: _values(rows, "mse", "baseline", changes) for changes in CHANGES}
-    measured = {changes: seeds for changes, seeds in values.items() if len(seeds)}
-    means = {changes: float(seeds.mean()) for changes, seeds in measured.items()}
-    fewest = min(map(len, measured.values()), default=0)
-    rises = rank_trend(means, fewest, lambda rho: rho > 0.9, "MSE of the baseline against S", points="values of S")
+    rises = rank_trend(values, lambda rho: rho > 0.9, "MSE of the baseline against S", points="values of S")
+    ratio = mean_ratio_above(baseline, ours, 5, "MSE of baseline / TBR")
     return every({"above TBR at S = 1": ratio, "rises with S": rises})
 
 
 @claim("tbr-table3-each_env")
-def each_environment(rows: pd.DataFrame) -> Finding:
-    def check(environment: int) -> Finding:
-        ours, baseline = (per_seed(rows, "ate_mse", method=name, environment=environment) for name in METHODS)
-        return mean_not_below(baseline, ours, "error, baseline against TBR")
-
-    return weakest({f"environment {environment}": check(environment) for environment in ENVIRONMENTS})
+@for_every("environment {}", ENVIRONMENTS, combine=weakest)
+def each_environment(rows: pd.DataFrame, environment: int) -> Finding:
+    ours, baseline = _of_both(rows, "ate_mse", environment=environment)
+    return mean_not_below(baseline, ours, "error, baseline against TBR")
 
 
 @claim("tbr-table3-pooled")
 def pooled(rows: pd.DataFrame) -> Finding:
-    ours, baseline = (per_seed(rows, "ate_mse", method=name, environment="pooled") for name in METHODS)
-    return every(
-        {
-            "baseline above TBR": significantly_above(baseline, ours, "error, baseline against TBR"),
-            "by far": mean_ratio_above(baseline, ours, 10, "error of baseline / TBR"),
-        }
-    )
+    ours, baseline = _of_both(rows, "ate_mse", environment="pooled")
+    above = significantly_above(baseline, ours, "error, baseline against TBR")
+    by_far = mean_ratio_above(baseline, ours, 10, "error of baseline / TBR")
+    return every({"baseline above TBR": above, "by far": by_far})
 
 
 @claim("tbr-fig5a-equal_S0")
 def cells_equal_s0(rows: pd.DataFrame) -> Finding:
-    ours, baseline = (_values(rows, "mcc", method, 0) for method in METHODS)
+    ours, baseline = _of_both(rows, "mcc", S=0)
     return mean_within((ours - baseline).dropna(), 0.05, "MCC of TBR minus baseline")
 
 
 @claim("tbr-fig5a-tbr_rises")
-def cells_tbr_rises(rows: pd.DataFrame) -> Finding:
-    none, *more = (_values(rows, "mcc", "tbr", changes) for changes in CHANGES_ON_CELLS)
-    return every({f"S = {s} above S = 0": significantly_above(values, none, "MCC") for s, values in enumerate(more, 1)})
+@for_every("S = {} above S = 0", CHANGES_ON_CELLS[1:])
+def cells_tbr_rises(rows: pd.DataFrame, changes: int) -> Finding:
+    return significantly_above(_values(rows, "mcc", "tbr", changes), _values(rows, "mcc", "tbr", 0), "MCC")
 
 
 @claim("tbr-fig5a-baseline_falls")
 def cells_baseline_falls(rows: pd.DataFrame) -> Finding:
     none, two = (_values(rows, "mcc", "baseline", changes) for changes in (0, 2))
+    falls = significantly_above(none, two, "MCC, S = 0 against S = 2")
     lead = (_values(rows, "mcc", "tbr", 2) - two).dropna()
-    return every(
-        {
-            "baseline falls": significantly_above(none, two, "MCC, S = 0 against S = 2"),
-            "TBR far above at S = 2": mean_above(lead, 0.1, "MCC of TBR minus baseline"),
-        }
-    )
+    far_above = mean_above(lead, 0.1, "MCC of TBR minus baseline")
+    return every({"baseline falls": falls, "TBR far above at S = 2": far_above})
 
 
 @claim("tbr-fig5b-S0_worst")
-def unseen_s0_worst(rows: pd.DataFrame) -> Finding:
-    none, *more = (_values(rows, "unseen_mse", "tbr", changes) for changes in CHANGES_ON_CELLS)
-    return every({f"S = 0 above S = {s}": significantly_above(none, values, "MSE") for s, values in enumerate(more, 1)})
+@for_every("S = 0 above S = {}", CHANGES_ON_CELLS[1:])
+def unseen_s0_worst(rows: pd.DataFrame, changes: int) -> Finding:
+    none, some = (_values(rows, "unseen_mse", "tbr", number) for number in (0, changes))
+    return significantly_above(none, some, "MSE")
 
 
 @claim("tbr-fig5b-baseline_worse")
-def unseen_baseline_worse(rows: pd.DataFrame) -> Finding:
-    def check(changes: int) -> Finding:
-        ours, baseline = (_values(rows, "unseen_mse", method, changes) for method in METHODS)
-        return significantly_above(baseline, ours, "MSE, baseline against TBR")
-
-    return every({f"S = {changes}": check(changes) for changes in CHANGES_ON_CELLS})
+@for_every("S = {}", CHANGES_ON_CELLS)
+def unseen_baseline_worse(rows: pd.DataFrame, changes: int) -> Finding:
+    ours, baseline = _of_both(rows, "unseen_mse", S=changes)
+    return significantly_above(baseline, ours, "MSE, baseline against TBR")
 
 
 def _errors(rows: pd.DataFrame, method: str, latents: int) -> dict[Key, pd.Series]:
@@ -184,49 +173,41 @@ def _errors(rows: pd.DataFrame, method: str, latents: int) -> dict[Key, pd.Serie
 
 
 @claim("tbr-fig3-tbr_minimum")
-def tbr_minimum(rows: pd.DataFrame) -> Finding:
-    return every(
-        {
-            f"|Z| = {z}": extreme_at(_errors(rows, "tbr", z), z.__eq__, "MSE", _K, within_spread=True)
-            for z in NAMED_LATENTS
-        }
-    )
+@for_every("|Z| = {}", NAMED_LATENTS)
+def tbr_minimum(rows: pd.DataFrame, latents: int) -> Finding:
+    return extreme_at(_errors(rows, "tbr", latents), latents.__eq__, "MSE", _K, within_spread=True)
 
 
 @claim("tbr-fig3-baseline_minimum")
-def baseline_minimum(rows: pd.DataFrame) -> Finding:
-    return every({f"|Z| = {z}": extreme_at(_errors(rows, "baseline", z), z.__ne__, "MSE", _K) for z in LATENTS})
+@for_every("|Z| = {}", LATENTS)
+def baseline_minimum(rows: pd.DataFrame, latents: int) -> Finding:
+    return extreme_at(_errors(rows, "baseline", latents), latents.__ne__, "MSE", _K)
 
 
 @claim("tbr-fig3-elevated_below")
-def elevated_below(rows: pd.DataFrame) -> Finding:
-    def check(method: str, latents: int) -> Finding:
-        errors = _errors(rows, method, latents)
-        fewer = range(LEARNED[0], latents)
-        return weakest(
-            {f"{_K} = {k} against {latents}": significantly_above(errors[k], errors[latents], "MSE") for k in fewer}
-        )
-
-    return every({f"{written(method)} at |Z| = {z}": check(method, z) for method in METHODS for z in LATENTS})
+@for_every("{} at |Z| = {}", METHODS, LATENTS)
+def elevated_below(rows: pd.DataFrame, method: str, latents: int) -> Finding:
+    errors = _errors(rows, method, latents)
+    fewer = range(LEARNED[0], latents)
+    return weakest(
+        {f"{_K} = {k} against {latents}": significantly_above(errors[k], errors[latents], "MSE") for k in fewer}
+    )
 
 
 @claim("tbr-fig3-plateau")
-def plateau(rows: pd.DataFrame) -> Finding:
-    def check(latents: int) -> Finding:
-        errors = _errors(rows, "tbr", latents)
-        fall = (errors[latents - 1] - errors[latents]).dropna()
-        falls = mean_above(fall, 0, f"fall of the MSE from {_K} = {latents - 1} to {latents}:")
-        if falls.outcome != "holds":
-            return falls
-        more = range(latents + 1, LEARNED[-1] + 1)
-        changes = {k: ((errors[k] - errors[latents]) / fall.mean()).dropna() for k in more}
-        absent = [k for k, values in changes.items() if values.empty]
-        if absent:
-            return not_measured(f"MSE at {_K} = {', '.join(map(str, absent))}")
-        most = max(more, key=lambda k: abs(changes[k].mean()))
-        return mean_within(changes[most], 0.1, f"largest change, at {_K} = {most}, as a share of the last fall:")
-
-    return every({f"|Z| = {z}": check(z) for z in NAMED_LATENTS})
+@for_every("|Z| = {}", NAMED_LATENTS)
+def plateau(rows: pd.DataFrame, latents: int) -> Finding:
+    errors = _errors(rows, "tbr", latents)
+    fall = (errors[latents - 1] - errors[latents]).dropna()
+    falls = mean_above(fall, 0, f"fall of the MSE from {_K} = {latents - 1} to {latents}:")
+    if falls.outcome != "holds":
+        return falls
+    more = range(latents + 1, LEARNED[-1] + 1)
+    changes = {k: ((errors[k] - errors[latents]) / fall.mean()).dropna() for k in more}
+    if absent := [k for k, values in changes.items() if values.empty]:
+        return not_measured(f"MSE at {_K} = {', '.join(map(str, absent))}")
+    most = max(more, key=lambda k: abs(changes[k].mean()))
+    return mean_within(changes[most], 0.1, f"largest change, at {_K} = {most}, as a fraction of the last fall:")
 
 
 @claim("tbr-fig5a-below_simulation", against="tbr/fig4")
@@ -242,42 +223,33 @@ def leaves_near_perfect_s1(rows: pd.DataFrame) -> Finding:
 
 @claim("tbr-fig6-entangled_S0")
 def leaves_entangled_s0(rows: pd.DataFrame) -> Finding:
-    below = {f"{written(m)} at S = 0": mean_below(_values(rows, "mcc", m, 0), 0.7, "MCC") for m in METHODS}
+    below = {f"{label(m)} at S = 0": mean_below(_values(rows, "mcc", m, 0), 0.7, "MCC") for m in METHODS}
     return every({"TBR at S = 1 above S = 0": s1_above_s0(rows)} | below)
 
 
 @claim("tbr-fig6-same_trends")
 def leaves_same_trends(rows: pd.DataFrame) -> Finding:
-    ours, baseline = (_values(rows, "mse", method, 1) for method in METHODS)
+    ours, baseline = _of_both(rows, "mse", S=1)
     ratio = mean_ratio_above(baseline, ours, 3, "MSE of baseline / TBR")
-    return every({f"S = {s}": _against_baseline(rows, s) for s in CHANGES[1:]} | {"MSE at S = 1": ratio})
+    return every({f"S = {s}": _above_baseline(rows, S=s) for s in CHANGES[1:]} | {"MSE at S = 1": ratio})
 
 
 @claim("tbr-fig7-minimal_change", against="tbr/fig6")
-def linear_minimal_change(rows: pd.DataFrame, leaves: pd.DataFrame) -> Finding:
-    def check(changes: int) -> Finding:
-        linear, curved = (_values(of_artefact, "mcc", "tbr", changes) for of_artefact in (rows, leaves))
-        return mean_within((linear - curved).dropna(), 0.1, "MCC of TBR, figure 7 minus figure 6:")
-
-    return every({f"S = {s}": check(s) for s in CHANGES})
-
-
-def _at_probability(rows: pd.DataFrame, method: str, probability: float) -> pd.Series:
-    return per_seed(rows, "mcc", method=method, pi=probability)
+@for_every("S = {}", CHANGES)
+def linear_minimal_change(rows: pd.DataFrame, leaves: pd.DataFrame, changes: int) -> Finding:
+    linear, curved = (_values(of_artefact, "mcc", "tbr", changes) for of_artefact in (rows, leaves))
+    return mean_within((linear - curved).dropna(), 0.1, "MCC of TBR, figure 7 minus figure 6:")
 
 
 @claim("tbr-fig8-robust")
-def bernoulli_robust(rows: pd.DataFrame) -> Finding:
-    def check(probability: float) -> Finding:
-        ours, baseline = (_at_probability(rows, method, probability) for method in METHODS)
-        return significantly_above(ours, baseline, "MCC, TBR against baseline")
-
-    return every({f"pi = {pi:g}": check(pi) for pi in PROBABILITIES[1:5]})
+@for_every("pi = {}", PROBABILITIES[1:5])
+def bernoulli_robust(rows: pd.DataFrame, probability: float) -> Finding:
+    return _above_baseline(rows, pi=probability)
 
 
 @claim("tbr-fig8-best_sparse")
 def bernoulli_best_sparse(rows: pd.DataFrame) -> Finding:
-    values: dict[Key, pd.Series] = {pi: _at_probability(rows, "tbr", pi) for pi in PROBABILITIES}
+    values: dict[Key, pd.Series] = {pi: per_seed(rows, "mcc", method="tbr", pi=pi) for pi in PROBABILITIES}
     return extreme_at(values, PROBABILITIES[1:4].__contains__, "MCC", "pi", lowest=False)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sparseid.config.identity import run_directory, run_name
-from sparseid.config.needs import needed_run, needed_settings
+from sparseid.config.parents import parent_run, parent_settings
 from sparseid.config.schema import RunConfig
 from sparseid.training.errors import RunError
 from sparseid.training.run_folder import RunFolder
@@ -20,12 +20,12 @@ def require(cfg: RunConfig) -> None:
     RunError
         If it is not done; the message has the command for it.
     """
-    source = needed_run(cfg)
+    source = parent_run(cfg)
     if source is None:
         return
     folder = RunFolder(run_directory(source))
     if (state := folder.state) != "done":
-        how = " ".join(f"{key}={value}" for key, value in needed_settings(cfg).items())
+        how = " ".join(f"{key}={value}" for key, value in parent_settings(cfg).items())
         found = "it does not exist yet" if state == "planned" else f"it is {state}"
         raise RunError(
             f"{run_name(cfg)} starts from the weights of the run {folder.path}: {found}. "
@@ -41,7 +41,7 @@ def start(cfg: RunConfig, module: Any, say: Callable[[str], None]) -> None:
     RunError
         If the parent run has no matching weights, or they cannot be read.
     """
-    source = needed_run(cfg)
+    source = parent_run(cfg)
     if source is None:
         return
     from sparseid.training.checkpoints import load  # torch

@@ -1,4 +1,4 @@
-"""How far a sweep is: one line at every change of a cell and every half minute, or a bar in a terminal."""
+"""Progress of a sweep: a line at every change of a run and every half minute, or a bar in a terminal."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from datetime import timedelta
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sparseid.launching.cell import DONE, Outcome
+from sparseid.launching.one_run import DONE, Outcome
 
 EVERY_S = 30.0
-"""Seconds between two lines when nothing has changed."""
+"""Seconds between two lines without changes."""
 
 
-class Overview:
-    """Counts the cells of a sweep and says how far it is.
+class SweepProgress:
+    """Count the runs of a sweep and print its progress.
 
     Parameters
     ----------
     names
-        The cells to make.
+        The runs.
     at_once
-        How many are made at a time.
+        Number of concurrent runs.
     """
 
     def __init__(self, names: Sequence[str], at_once: int):
@@ -33,15 +33,15 @@ class Overview:
         self.begun: dict[str, float] = {}
         self.durations: list[float] = []
         self.failed = 0
-        self._waited_for: set[str] = set()
-        self._started = self._said_at = time.monotonic()
-        self._lock = threading.Lock()  # cells begin in the threads of a pool
+        self._waiting_for: set[str] = set()
+        self._started = self._printed_at = time.monotonic()
+        self._lock = threading.Lock()  # runs begin in the threads of a pool
         terminal = sys.stdout.isatty()
         columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
         self._bar = Progress(*columns, console=Console(), disable=not terminal)
         self._task = self._bar.add_task("", total=self.total)
 
-    def __enter__(self) -> Overview:
+    def __enter__(self) -> SweepProgress:
         self._bar.start()
         return self
 
@@ -49,20 +49,20 @@ class Overview:
         self._bar.stop()
 
     def began(self, name: str) -> None:
-        """Note that a cell's process has been started."""
+        """Record that a run's process has started."""
         with self._lock:
             self.begun[name] = time.monotonic()
 
     def waits(self, name: str, reason: str) -> None:
-        """Say once that a cell has to wait for another process."""
+        """Print once that a run waits for another process."""
         with self._lock:
             self.begun.pop(name, None)
-        if name not in self._waited_for:
-            self._waited_for.add(name)
+        if name not in self._waiting_for:
+            self._waiting_for.add(name)
             self._print(f"{name} waits: {reason}")
 
     def ended(self, outcome: Outcome) -> None:
-        """Note how a cell ended, and say so."""
+        """Record and print the outcome of a run."""
         with self._lock:
             self.durations.append(time.monotonic() - self.begun.pop(outcome.name, time.monotonic()))
         self.failed += outcome.code != DONE
@@ -71,13 +71,13 @@ class Overview:
         self._bar.update(self._task, completed=len(self.durations), description=self.line())
 
     def tick(self) -> None:
-        """Say how far the sweep is, if that was not said for a while."""
+        """Print the progress if that was some time ago."""
         self._bar.update(self._task, description=self.line())
-        if time.monotonic() - self._said_at >= EVERY_S and self._bar.disable:
+        if time.monotonic() - self._printed_at >= EVERY_S and self._bar.disable:
             self._print(self.line())
 
     def line(self) -> str:
-        """Return how many cells are done, running and waiting, and about how long the rest takes."""
+        """Return the numbers of runs that are done, running and waiting, and an estimate of the remaining time."""
         with self._lock:
             ended, running = len(self.durations), len(self.begun)
             parts = [f"{ended - self.failed} of {self.total} done"]
@@ -88,7 +88,7 @@ class Overview:
         return ", ".join(parts)
 
     def _seconds_left(self) -> float | None:
-        """Return the mean duration so far for every cell not begun, less what the running ones have behind them."""
+        """Return the mean duration so far for every unfinished run, less the elapsed time of running ones."""
         if not self.durations or len(self.durations) == self.total:
             return None
         mean = sum(self.durations) / len(self.durations)
@@ -98,7 +98,7 @@ class Overview:
         return (waiting * mean + running) / min(self.at_once, waiting + len(self.begun) or 1)
 
     def _print(self, text: str) -> None:
-        self._said_at = time.monotonic()
+        self._printed_at = time.monotonic()
         if self._bar.disable:
             print(text, flush=True)
         else:

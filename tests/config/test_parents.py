@@ -3,7 +3,7 @@ import pytest
 from sparseid.config.compose import compose
 from sparseid.config.errors import ConfigError
 from sparseid.config.identity import run_directory, run_name, semantic_settings
-from sparseid.config.needs import needed_run, needed_settings
+from sparseid.config.parents import parent_run, parent_settings
 from sparseid.config.sweep import plan
 
 SMOKE = ("experiment=digitcircle", "scale=smoke")
@@ -11,22 +11,22 @@ RETRAINED = (*SMOKE, "method.training=retrained", "trainer.max_samples=512", "me
 
 
 def test_most_runs_need_none():
-    assert needed_run(compose([*SMOKE])) is None
-    assert not any(needed_run(cell.run) for cell in plan(["experiment=tbr/fig3", "scale=smoke"]).cells)
+    assert parent_run(compose([*SMOKE])) is None
+    assert not any(parent_run(trial.run) for trial in plan(["experiment=tbr/fig3", "scale=smoke"]).trials)
 
 
 def test_retrained_needs_the_run_that_is_otherwise_the_same():
-    source = needed_run(compose([*RETRAINED, "seed=4", "method.encoder.width=4", "force=true"]))
+    source = parent_run(compose([*RETRAINED, "seed=4", "method.encoder.width=4", "force=true"]))
     same = compose([*SMOKE, "seed=4", "method.encoder.width=4"])
     assert semantic_settings(source) == semantic_settings(same)
     assert run_directory(source) == run_directory(same)
     assert not source.force
-    assert needed_run(source) is None
+    assert parent_run(source) is None
 
 
 def test_samples_are_those_of_this_run_where_nothing_is_said():
     cfg = compose([*SMOKE, "method.training=retrained"])
-    assert needed_settings(cfg)["trainer.max_samples"] == 4096
+    assert parent_settings(cfg)["trainer.max_samples"] == 4096
 
 
 def test_where_weights_are_taken_is_part_of_a_runs_identity():
@@ -36,16 +36,16 @@ def test_where_weights_are_taken_is_part_of_a_runs_identity():
 
 def test_a_plan_of_one_run_makes_the_needed_one_first():
     planned = plan(RETRAINED)
-    assert [cell.run.method.training for cell in planned.cells] == ["sparling", "retrained"]
+    assert [trial.run.method.training for trial in planned.trials] == ["sparling", "retrained"]
     assert planned.swept == ("method.training",)
-    source, retrained = planned.cells
-    assert source.run == needed_run(retrained.run)
+    source, retrained = planned.trials
+    assert source.run == parent_run(retrained.run)
     assert compose(list(source.overrides)).method == source.run.method, "also for a launcher that composes by itself"
 
 
 def test_a_sweep_makes_every_needed_run_once_and_before():
-    cells = plan([*RETRAINED, "seed=0,1", "method.retrained.steps_above=0,1"]).cells
-    training = [(cell.run.seed, cell.run.method.training) for cell in cells]
+    trials = plan([*RETRAINED, "seed=0,1", "method.retrained.steps_above=0,1"]).trials
+    training = [(trial.run.seed, trial.run.method.training) for trial in trials]
     assert training == [(seed, how) for seed in (0, 1) for how in ("sparling", "retrained", "retrained")]
 
 
@@ -53,8 +53,8 @@ def test_a_run_that_is_asked_for_is_moved_and_not_repeated():
     variants = f"variants=['{' '.join(RETRAINED[2:])}','']"
     planned = plan([*SMOKE, variants, "seed=0,1"])
     assert planned.swept == ("variants", "seed")
-    assert [cell.run.method.training for cell in planned.cells] == ["sparling", "retrained"] * 2
-    assert [cell.variants for cell in planned.cells] == [("",), (" ".join(RETRAINED[2:]),)] * 2
+    assert [trial.run.method.training for trial in planned.trials] == ["sparling", "retrained"] * 2
+    assert [trial.variants for trial in planned.trials] == [("",), (" ".join(RETRAINED[2:]),)] * 2
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_run_that_is_asked_for_is_moved_and_not_repeated():
         (["method.sparse.penalty_weight=0.1"], "a threshold has no penalty"),
         (["method.sparse.kind=l1", "method.sparse.penalty_weight=-1"], "penalty_weight must be at least 0"),
         (["method.sparse.kind=kl", "method.training=direct"], "has no sparse layer"),
-        (["method.retrained.steps_above=1"], "method.training=retrained starts from"),
+        (["method.retrained.steps_above=1"], "method.retrained has no effect here"),
         (["method.training=retrained", "method.schedule.target_fall_per_sample=0"], "would never cut"),
         (["method.training=retrained", "method.retrained.source_samples=3"], "not even one batch"),
         (["method.evaluation.perturbed_items=-1"], "perturbed_items must be at least 0"),

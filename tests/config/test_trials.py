@@ -1,10 +1,10 @@
-"""Cells filled in from values are the cells that composing each alone gives."""
+"""Trials filled in from values are the trials that composing each alone gives."""
 
 import dataclasses
 
 import pytest
 
-from sparseid.config import cells
+from sparseid.config import trials
 from sparseid.config.compose import compose
 from sparseid.config.errors import ConfigError
 from sparseid.config.sweep import plan
@@ -14,15 +14,15 @@ SMOKE = ["experiment=digitcircle", "scale=smoke"]
 
 @pytest.fixture
 def composed(monkeypatch):
-    """Count the compositions of cells."""
+    """Count the compositions of trials."""
     calls = []
-    load = cells.load
-    monkeypatch.setattr(cells, "load", lambda origins: calls.append(origins) or load(origins))
+    load = trials.load
+    monkeypatch.setattr(trials, "load", lambda origins: calls.append(origins) or load(origins))
     return calls
 
 
 def alone(planned):
-    return [compose(cell.overrides) for cell in planned.cells]
+    return [compose(trial.overrides) for trial in planned.trials]
 
 
 @pytest.mark.parametrize(
@@ -40,20 +40,20 @@ def alone(planned):
 def test_values_are_filled_in_as_composed(swept, composed):
     planned = plan([*SMOKE, *swept])
     assert len(composed) == 1
-    assert [cell.run for cell in planned.cells] == alone(planned)
+    assert [trial.run for trial in planned.trials] == alone(planned)
 
 
 def test_variants_are_filled_into_a_first_one_without_settings_of_its_own(composed):
     variants = "variants=['','data.canvas=48','method.optimizer.lr=1 data.jitter=0','trainer=cpu','data.canvas=56']"
     planned = plan([*SMOKE, "seed=0,1", variants])
     assert len(composed) == 1 + 2  # the first, and what picks a group
-    assert [cell.run for cell in planned.cells] == [dataclasses.replace(run, variants=[]) for run in alone(planned)]
-    assert [cell.run.data.canvas for cell in planned.cells[::2]] == [40, 48, 40, 40, 56]
+    assert [trial.run for trial in planned.trials] == [dataclasses.replace(run, variants=[]) for run in alone(planned)]
+    assert [trial.run.data.canvas for trial in planned.trials[::2]] == [40, 48, 40, 40, 56]
 
 
 def test_what_the_first_variant_sets_is_no_others(composed):
     planned = plan([*SMOKE, "variants=['data.canvas=48','','data.canvas=56']"])
-    assert [cell.run.data.canvas for cell in planned.cells] == [48, 40, 56]
+    assert [trial.run.data.canvas for trial in planned.trials] == [48, 40, 56]
     assert len(composed) == 2
 
 
@@ -62,12 +62,12 @@ def test_what_the_first_variant_sets_is_no_others(composed):
 )
 def test_what_is_no_plain_value_is_composed(swept, composed):
     planned = plan([*SMOKE, *swept])
-    assert [cell.run for cell in planned.cells] == alone(planned)
+    assert [trial.run for trial in planned.trials] == alone(planned)
 
 
 def test_a_value_computed_from_another_is_composed(composed):
     planned = plan([*SMOKE, "trainer.max_samples=${seed}000", "seed=4,5"])
-    assert [cell.run.trainer.max_samples for cell in planned.cells] == [4000, 5000]
+    assert [trial.run.trainer.max_samples for trial in planned.trials] == [4000, 5000]
     assert len(composed) == 2
 
 
@@ -77,22 +77,22 @@ def test_a_value_computed_from_another_is_composed(composed):
         ("seed=0,-1", ["seed must be at least 0", "command line: seed=-1"]),
         ("seed=0,one", ["seed=one"]),
         ("method.encoder.widht=3,4", ["method.encoder.width"]),
-        ("trainer.batch_size=32,512", ["check_every a multiple", "command line: trainer.batch_size=512"]),
+        ("trainer.batch_size=32,512", ["check_every to a multiple", "command line: trainer.batch_size=512"]),
     ],
 )
-def test_a_cell_that_cannot_be_says_what_it_says_alone(swept, words):
+def test_a_trial_that_cannot_be_says_what_it_says_alone(swept, words):
     with pytest.raises(ConfigError) as caught:
         plan([*SMOKE, swept])
     assert all(word in str(caught.value) for word in words)
 
 
-def test_cells_share_nothing():
-    first, second = plan([*SMOKE, "seed=0,1"]).cells
+def test_trials_share_nothing():
+    first, second = plan([*SMOKE, "seed=0,1"]).trials
     first.run.method.optimizer.betas[0] = 0.5
     assert second.run.method.optimizer.betas[0] == 0.9
 
 
-def test_thousands_of_cells_are_one_composition(composed):
+def test_thousands_of_trials_are_one_composition(composed):
     planned = plan([*SMOKE, "seed=range(2000)"])
-    assert [cell.run.seed for cell in planned.cells] == list(range(2000))
+    assert [trial.run.seed for trial in planned.trials] == list(range(2000))
     assert len(composed) == 1

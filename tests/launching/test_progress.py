@@ -4,20 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from sparseid.launching import overview
-from sparseid.launching.cell import FAILED, Outcome
+from sparseid.launching import progress
+from sparseid.launching.one_run import FAILED, Outcome
 
 
 @pytest.fixture
 def clock(monkeypatch):
     """A clock that stands until it is moved."""
     now = [0.0]
-    monkeypatch.setattr(overview.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     return now
 
 
 def test_counts_and_the_time_left(clock, capsys):
-    sweep = overview.Overview(["a", "b", "c", "d", "e"], at_once=2)
+    sweep = progress.SweepProgress(["a", "b", "c", "d", "e"], at_once=2)
     assert sweep.line() == "0 of 5 done, 0 running, 5 waiting"
     sweep.began("a")
     sweep.began("b")
@@ -33,7 +33,7 @@ def test_counts_and_the_time_left(clock, capsys):
 
 
 def test_silence_is_broken_every_half_minute(clock, capsys):
-    sweep = overview.Overview(["a"], at_once=1)
+    sweep = progress.SweepProgress(["a"], at_once=1)
     sweep.began("a")
     clock[0] = 29
     sweep.tick()
@@ -44,8 +44,8 @@ def test_silence_is_broken_every_half_minute(clock, capsys):
     assert capsys.readouterr().out == "0 of 1 done, 1 running, 0 waiting\n"
 
 
-def test_a_cell_waited_for_is_named_once(clock, capsys):
-    sweep = overview.Overview(["a"], at_once=1)
+def test_a_trial_waited_for_is_named_once(clock, capsys):
+    sweep = progress.SweepProgress(["a"], at_once=1)
     for _ in range(3):
         sweep.began("a")
         sweep.waits("a", "made by process 7")
