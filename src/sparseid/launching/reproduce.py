@@ -42,7 +42,7 @@ class Request:
     settings: tuple[str, ...] = ()
     """Further overrides of every command, for example ``hydra.launcher.partition=gpu``."""
     again_recorded: bool = False
-    """Whether to repeat runs with recorded results."""
+    """True to repeat runs with recorded results."""
     only: tuple[str, ...] = ()
     """Papers and artefacts; empty for all."""
 
