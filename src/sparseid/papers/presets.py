@@ -17,6 +17,7 @@ from sparseid.config.choices import choices, scales
 from sparseid.config.identity import member_seeds, recipe_hash, run_name
 from sparseid.config.search_path import CONFIGS, sets_search_path
 from sparseid.papers.recorded import PRESETS, RECORDED, parse_seeds, read_table, seeds_text, write_table
+from sparseid.papers.rows import key_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +84,8 @@ def of_artefact(rows: pd.DataFrame, artefact: str, scale: str, outputs: Path | N
 
     Runs with other settings (``method.encoder.width=8``) have their own tables and never get into the artefact.
     """
-    return rows[(rows["scale"] == scale) & rows["recipe"].isin(artefact_recipes(artefact, scale, outputs))]
+    mine = rows[(rows["scale"] == scale) & rows["recipe"].isin(artefact_recipes(artefact, scale, outputs))]
+    return mine.drop(columns=[name for name in key_columns(mine) if mine[name].isna().all()])  # those of other papers
 
 
 def save_planned_runs(planned: Plan, overrides: Sequence[str], configs: Path) -> None:

@@ -85,8 +85,10 @@ def per_seed(rows: pd.DataFrame, metric: str, **keys: Key) -> pd.Series:
     -------
     Series of float64, index ``seed``; rows without a value (undefined metrics) are dropped.
     """
-    chosen = select(_of_metric(rows, metric), {name: (value,) for name, value in keys.items()})
-    values = pd.Series(chosen["value"].to_numpy(float), index=chosen["seed"].to_numpy(), dtype=float).dropna()
+    chosen = (rows["metric"].to_numpy(object) == metric) & rows["value"].notna().to_numpy()
+    for name, value in keys.items():
+        chosen &= key(rows, name).to_numpy(object) == value
+    values = pd.Series(rows["value"].to_numpy(float)[chosen], index=rows["seed"].to_numpy()[chosen], dtype=float)
     return values.groupby(level=0).mean()
 
 
