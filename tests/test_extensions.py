@@ -1,4 +1,4 @@
-"""Where extensions are looked for."""
+"""The search for extensions."""
 
 import os
 import sys

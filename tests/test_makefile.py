@@ -1,4 +1,4 @@
-"""What ``make`` says of itself, and where it has no Python to begin with."""
+"""The help of ``make``, and its error without a usable Python."""
 
 import os
 import re

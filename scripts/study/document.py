@@ -98,7 +98,7 @@ def _scale_section(rows: pd.DataFrame, scale: str) -> str:
 
 
 def _how(asked: Sequence[Variant], rows: pd.DataFrame, scale: str) -> str:
-    """How the runs were made: settings of the base, and of the rows what tells where they come from."""
+    """Return the settings of the base and the provenance of the rows."""
     run = asked[0].run
     recipes = frozenset().union(*(variant.recipes for variant in asked))
     made = set(rows["recipe"]) & recipes
@@ -153,7 +153,7 @@ def _relations(found: Mapping[Variant, Mapping[str, pd.Series]]) -> str:
 
 
 def _distances(measured: Mapping[Variant, pd.DataFrame]) -> str:
-    """How far each anchor is from the paper's number, and the variant that is nearest to all of them."""
+    """Return the distance of each anchor to the paper's number, and the variant nearest to all of them."""
     lines, mean = [], {}
     for variant, own in measured.items():
         above = above_paper(own)

@@ -240,7 +240,7 @@ def test_regcl_names_a_source_of_every_setting():
 
 SPARSE_VAE = yaml.safe_load((Path(sparseid.papers.sparse_vae.__file__).parent / "published.yaml").read_text())
 NOT_PUBLISHED = {"method.beta": 1.0, "method.prior.warm_up": 0.0}
-"""What only some models of the Sparse VAE's figure 3 set."""
+"""Settings of only some models of the Sparse VAE's figure 3."""
 
 
 def test_every_trial_of_the_sparse_vaes_figure_3_has_the_published_setting():

@@ -1,4 +1,4 @@
-"""What all data modules share: files that were read are recorded, and stacks lie on the run's device."""
+"""Shared behaviour of data modules: files that were read are recorded, and stacks lie on the run's device."""
 
 import hashlib
 from types import SimpleNamespace

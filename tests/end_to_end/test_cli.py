@@ -43,7 +43,7 @@ HEAVY = {"torch", "pytorch_lightning", "pandas", "scipy", "matplotlib", "sklearn
     "arguments", [["--help"], ["--cfg", "job"], ["+method.encoder.widht=3"], ["experiment=digitcircel"]]
 )
 def test_answers_without_importing_anything_heavy(arguments):
-    """What lets them answer in half a second; the time itself depends on who else uses the machine."""
+    """Help and typos import no torch, so they answer in half a second (a time would depend on the machine's load)."""
     done = command(*arguments, PYTHONPROFILEIMPORTTIME="1")
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
     assert "sparseid.launching.main" in imported
@@ -90,7 +90,7 @@ def test_typo_in_a_preset_exits_2(tmp_path):
 
 @pytest.fixture
 def calls(monkeypatch, tmp_path):
-    """What was run and reported, by name; `fail` maps a seed to the error its run or report raises."""
+    """Names of runs and reports; `fail` maps a seed to the error that its run or report raises."""
     calls = types.SimpleNamespace(executed=[], finished=[], pages=[], artefacts=[], fail={}, fail_report={})
 
     def execute(cfg):

@@ -60,7 +60,7 @@ def shell(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def swept(shell):
-    """What the command printed that ran Figure 1 for two seeds, each run in a process of its own."""
+    """Output of the command that ran Figure 1 for two seeds, each run in its own process."""
     code, said = shell.run(*SMALL, "seed=0,1", "method.penalty=0.0,0.3", "hydra.launcher.jobs=2")
     assert code == 0, said
     return said

@@ -236,7 +236,7 @@ def test_in_the_background(runs, monkeypatch, capsys):
 
 
 def ended(pid):
-    """Whether a child has ended."""
+    """Return whether a child has ended."""
     return os.waitpid(pid, os.WNOHANG)[0] == pid
 
 

@@ -1,4 +1,4 @@
-"""Which runs there are, how far they are and what they sum up to."""
+"""The plan of all runs, their states and their totals."""
 
 import json
 import os

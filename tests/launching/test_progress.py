@@ -1,4 +1,4 @@
-"""What is said about a sweep on its way."""
+"""Progress lines of a sweep."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which commands are run, in which order, and what becomes of the whole when one of them fails or is stopped."""
+"""The commands of reproduce-all: their order, and the end after a failure or a signal."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What all methods share: the last weights are tested on all test items, and members that diverge are named."""
+"""Shared behaviour of methods: the last weights are tested on all test items, and members that diverge are named."""
 
 from pathlib import Path
 from types import SimpleNamespace

@@ -35,7 +35,7 @@ def frame(values):
 
 
 def printed(table):
-    """What the paper prints of a table, as (keys, value)."""
+    """Return the numbers that the paper prints of a table, as (keys, value)."""
     return [(dict(target.keys), target.value) for target in load_targets("ddl").of(f"ddl/{table}")]
 
 

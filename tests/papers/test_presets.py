@@ -1,4 +1,4 @@
-"""Which rows an artefact may read: those of the runs that its presets ask for."""
+"""An artefact reads the rows of the runs that its presets ask for."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""What stands beside the AUC in RegCL's tables."""
+"""Rows next to the AUC in RegCL's tables."""
 
 import pytest
 

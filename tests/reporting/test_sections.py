@@ -1,4 +1,4 @@
-"""What a report writes of one artefact, and what it imports."""
+"""The files of one artefact in a report, and its imports."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What a job makes is fixed when it is submitted; whoever waits for it may come and go."""
+"""A job's run is fixed at submission; processes that wait for it may come and go."""
 
 import json
 import shutil

@@ -10,7 +10,7 @@ from sparseid.training.errors import RunDiverged
 
 
 class Trainer:
-    """What the callbacks ask of a trainer."""
+    """The attributes of a trainer that the callbacks read."""
 
     is_global_zero, global_rank, world_size = True, 0, 1
 

@@ -1,4 +1,4 @@
-"""What torch and the C library are set to before a process trains."""
+"""Settings of torch and the C library before training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the answers of squeue and the last words of a job are read."""
+"""Reading squeue's answers and the last lines of a job."""
 
 import pytest
 

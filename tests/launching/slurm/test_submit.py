@@ -1,4 +1,4 @@
-"""Which trials form an array, how many run at once, and what sbatch is told."""
+"""Arrays of trials, their limits, and the options of sbatch."""
 
 import re
 
