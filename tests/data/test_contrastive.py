@@ -83,7 +83,7 @@ def test_a_method_gets_the_parts_it_asks_for_of_the_same_samples(made):
         batch = made(0, positives=positives).training_batch(2)
         assert torch.equal(batch.inputs, torch.cat(parts, dim=1))
         assert torch.equal(batch.labels, whole.labels)
-    with pytest.raises(ValueError, match="positives are of"):
+    with pytest.raises(ValueError, match="positives must be among"):
         made(0, positives=("space",))
 
 

@@ -98,7 +98,7 @@ def test_outputs_below_a_file(tmp_path, capfd):
     code, said = refused(capfd, f"outputs={tmp_path}/file/runs")
     assert code == 2
     assert "cannot write to the folder of runs" in said
-    assert "give a folder that can be written with outputs=FOLDER" in said
+    assert "set a writable folder: outputs=FOLDER" in said
     assert (tmp_path / "file").read_text() == "kept"
 
 
@@ -163,7 +163,7 @@ def test_full_disk_when_the_report_is_made(smoke, undisturbed, capfd):
     assert code == 1
     assert "Traceback" not in said
     assert "its report failed" in said
-    assert "free some, then run the same command" in said
+    assert "free some, then repeat the command" in said
     assert (smoke.folder / "result.json").read_bytes() == rows
     assert main(["scale=smoke", f"outputs={smoke.outputs}"]) == 0
     assert "Report:" in capfd.readouterr().out

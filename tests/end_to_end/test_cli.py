@@ -171,7 +171,7 @@ def test_the_end_of_a_sweep_says_once_what_its_runs_remarked(calls, capfd, monke
         return folder.path
 
     monkeypatch.setattr(sys.modules["sparseid.training.run"], "execute", execute)
-    monkeypatch.setattr(launch, "MOST_REMARKS", 2)
+    monkeypatch.setattr(launch, "MOST_WARNINGS", 2)
     assert main([SMOKE, FIGURE, HERE]) == 0
     end = capfd.readouterr().out.splitlines()[-3:]
     assert end[0] == "all of 2 runs: NOT COMPARABLE with the paper: other data"

@@ -155,7 +155,7 @@ def test_a_broken_paper_is_named_before_any_run_begins(tmp_path):
     code, said = shell.run("scale=smoke")
     assert code == 2
     assert "error: with_a_broken_paper.papers.broken cannot be imported: ModuleNotFoundError" in said
-    assert "do without the extension with_a_broken_paper (SPARSEID_EXTENSIONS=" in said
+    assert "remove the extension with_a_broken_paper (SPARSEID_EXTENSIONS=" in said
     assert not any(shell.outputs.rglob("status.json"))
 
 

@@ -31,7 +31,7 @@ def test_a_figure_on_single_cells_says_that_its_cells_are_not_the_papers(smoke, 
     (log,) = (smoke.outputs / "smoke" / "tbr").glob("gtex-tbr-S1-z_choice0-*pbmc68k-seeds0to1-*/log.txt")
     assert "NOT COMPARABLE with the paper: 700 blood cells" in log.read_text()
     assert "10x_pbmc68k_reduced.h5ad (SHA-256" in log.read_text()
-    assert "(small: made cells, smoke: blood cells)" in " ".join(said.split())
+    assert "(small: synthetic cells, smoke: blood cells)" in " ".join(said.split())
     assert "not comparable" in said
 
 

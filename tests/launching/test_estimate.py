@@ -94,7 +94,7 @@ def test_what_was_never_measured_stays_unknown(config, runs):
 def test_trials_of_one_preset_are_alike(config, cost, monkeypatch):
     first, second, third = (config(*SMALL, f"method.encoder.width={width}") for width in (8, 12, 16))
     recipes = frozenset(recipe_hash(run) for run in (first, second, third))
-    monkeypatch.setattr("sparseid.papers.presets.preset_recipes", lambda experiment, scale, outputs: recipes)
+    monkeypatch.setattr("sparseid.launching.estimate.preset_recipes", lambda experiment, scale, outputs: recipes)
     costs = [
         cost(recipe=recipe_hash(first), steps=1000, step_s=0.2, test_s=20.0),
         cost(recipe=recipe_hash(second), steps=1000, step_s=0.3, test_s=30.0),
@@ -107,7 +107,7 @@ def test_trials_of_one_preset_are_alike(config, cost, monkeypatch):
 def test_a_shorter_trial_of_a_preset_takes_no_longer_than_its_cap(config, runs, monkeypatch):
     shorter = config(*SMALL, "trainer.max_samples=48000")
     recipes = frozenset(recipe_hash(run) for run in (config(*SMALL), shorter))
-    monkeypatch.setattr("sparseid.papers.presets.preset_recipes", lambda experiment, scale, outputs: recipes)
+    monkeypatch.setattr("sparseid.launching.estimate.preset_recipes", lambda experiment, scale, outputs: recipes)
     assert Estimator(runs[:1]).left(shorter).seconds == pytest.approx(100.0 + 20.0)
 
 

@@ -166,7 +166,7 @@ def test_a_second_signal_kills_and_says_so(tmp_path):
     with subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE, text=True) as process:
         until(lambda: folder.state == "running")
         process.terminate()
-        while "once more kills" not in process.stderr.readline():
+        while "again kills them" not in process.stderr.readline():
             assert process.poll() is None
         process.terminate()
         process.communicate(timeout=30)

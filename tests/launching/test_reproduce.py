@@ -117,7 +117,7 @@ def test_failure_goes_on(world, capsys, tmp_path):
     said = capsys.readouterr().out
     assert "a: its command ended with 1" in said
     assert "failed: 1: why" in said
-    assert "1 of 2 runs done; the same command goes on" in said
+    assert "1 of 2 runs done; the same command continues" in said
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_jobs_that_wait_are_no_failure(world, capsys):
     world.artefacts = [artefact("a", run("1"))]
     world.command = lambda _: 0  # handed over, nothing made yet
     assert reproduce(world.request) == 0
-    assert "0 of 1 runs done; the same command goes on" in capsys.readouterr().out
+    assert "0 of 1 runs done; the same command continues" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])

@@ -43,3 +43,5 @@ def test_a_misspelled_checkpoint_and_a_folder_that_holds_no_finished_run_are_ref
         sparseid.load_run(folder).module("lst")
     with pytest.raises(InputError, match="holds no finished run"):
         sparseid.load_run(tmp_path)
+    with pytest.raises(InputError, match="does not exist: name the folder of a run"):
+        sparseid.load_run(tmp_path / "nowhere")

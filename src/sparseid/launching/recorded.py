@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sparseid.config.identity import member_seeds, recipe_hash
 from sparseid.config.schema import RunConfig
 from sparseid.config.sweep import Plan, with_parents
+from sparseid.errors import InputError
 from sparseid.papers.recorded import read_recorded
 from sparseid.papers.registry import ARTEFACTS
 
@@ -25,9 +26,14 @@ class Origin(NamedTuple):
 def results() -> dict[Wanted, Origin]:
     """Return the origins of the newest recorded row of each run and of its newest run time.
 
-    Damaged files are skipped; the report names them.
+    Raises
+    ------
+    InputError
+        If a file is damaged: its runs would otherwise be repeated.
     """
-    rows, _ = read_recorded()
+    rows, damaged = read_recorded()
+    if damaged:
+        raise InputError(next(iter(damaged.values())))
     timed = rows["metric"] == "seconds"
     columns = ("scale", "recipe", "seed", "written", "commit")
     lines = sorted(rows.assign(timed=timed)[[*columns, "timed"]].drop_duplicates().itertuples(index=False, name=None))

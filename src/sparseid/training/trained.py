@@ -91,6 +91,8 @@ def load_run(folder: str | Path) -> TrainedRun:
         If its results cannot be read.
     """
     run = RunFolder(Path(folder))
+    if not run.path.is_dir():
+        raise InputError(f"{run.path} does not exist: name the folder of a run, outputs/<scale>/<paper>/<run>")
     if run.state != "done":
         raise InputError(f"{run.path} holds no finished run (state: {run.state}): run its experiment to the end first")
     with np.load(run.arrays, allow_pickle=False) as saved:

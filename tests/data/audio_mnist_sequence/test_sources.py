@@ -246,7 +246,7 @@ def test_a_damaged_file_of_gathered_recordings_is_made_anew(fsdd_folder, spoil):
     path.write_bytes(spoil(content))
     for held in (sources._gathered, sources._held):
         held.cache_clear()
-    with pytest.warns(UserWarning, match=f"{path} is damaged, and is made anew"):
+    with pytest.warns(UserWarning, match=f"{path} is damaged: it is created again"):
         assert chosen.user_files() == {"path": path}  # before its content names a run
     assert path.read_bytes() == content
     with warnings.catch_warnings(action="error"):
