@@ -45,7 +45,7 @@ def test_ctrl_c_while_waiting_leaves_the_jobs(cluster, command, until):
         said, _ = process.communicate(timeout=60)
         assert process.returncode == 130, said
         assert "Traceback" not in said
-        assert "2 jobs go on" in said
+        assert "2 jobs continue" in said
         assert "DRAINED" in line
         assert set(command.states().values()) == {"planned"}
         (array,) = {job.partition("_")[0] for job in cluster.jobs()}
