@@ -39,7 +39,7 @@ def test_clean_runs_of_presets_are_recorded_and_others_named(tmp_path, sparling_
     written = [(row.keys, row.metric, row.value) for row in sparling_rows(0)]
     kept = zip(keys_of(found), found["metric"], found["value"], strict=True)
     assert sorted(kept, key=str) == sorted(written, key=str)
-    for name, reason in (("dirty", "no commit"), ("other", "no preset"), ("empty", "no rows")):
+    for name, reason in (("dirty", "uncommitted changes"), ("other", "match no preset"), ("empty", "no rows")):
         assert any(name in line and reason in line for line in done.stdout.splitlines())
 
 

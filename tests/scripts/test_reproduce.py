@@ -58,7 +58,7 @@ def test_stopped_with_its_run(tmp_path, sent, code):
     said, _ = process.communicate(timeout=120)
     assert process.returncode == code, said
     assert states(tmp_path) == ["preempted"]
-    assert "the same command goes on" in said
+    assert "the same command continues" in said
     assert "Traceback" not in said
 
 
