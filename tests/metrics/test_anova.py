@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import studentized_range, t
 
-from sparseid.metrics.anova import anova, tukey_hsd
+from sparseid.metrics.anova import anova, studentized_range_sf, tukey_hsd
 
 
 def made(levels=(4, 3, 2), repeats=3, seed=0):
@@ -145,6 +146,20 @@ def test_groups_of_different_sizes_are_compared_as_in_statsmodels():
     np.testing.assert_allclose(found["meandiff"], expected.meandiffs, atol=1e-10)
     np.testing.assert_allclose(found["p_adj"], expected.pvalues, atol=1e-6)
     np.testing.assert_allclose(found[["lower", "upper"]], expected.confint, atol=1e-6)
+
+
+@pytest.mark.parametrize(("groups", "df"), [(2, 1), (3, 2), (4, 6), (18, 552), (12, 6000)])
+def test_tails_of_the_studentized_range_are_those_of_scipy(groups, df):
+    q = np.array([0.0, 0.01, 0.5, 1, 2, 3, 4, 5, 6.5, 8, 12, 30])
+    found = studentized_range_sf(q, groups, df)
+    np.testing.assert_allclose(found, studentized_range.sf(q, groups, df), rtol=0, atol=2e-9 if df < 3 else 1e-10)
+    assert found[0] == 1
+    assert np.isnan(studentized_range_sf([np.nan], groups, df)).all()
+
+
+def test_a_studentized_range_of_two_groups_is_students_t():
+    values = np.array([0.3, 1.0, 2.5, 4.0, 9.0])
+    np.testing.assert_allclose(studentized_range_sf(values * 2**0.5, 2, 7), 2 * t.sf(values, 7), rtol=1e-9, atol=1e-13)
 
 
 def test_too_few_values_for_a_test():

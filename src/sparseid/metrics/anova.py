@@ -9,7 +9,7 @@ returns NaN or wrong sums.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import cache, reduce
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 Kind = Literal[1, 2, 3]
 Term = frozenset[str]
 
+_gauss_legendre = cache(np.polynomial.legendre.leggauss)
 RANK_TOLERANCE = 1e-9
 """Singular values of a design below this fraction of the largest count as 0."""
 
@@ -139,10 +140,6 @@ def tukey_hsd(values: ArrayLike, groups: ArrayLike, alpha: float = 0.05) -> pd.D
     >>> pairs[["group1", "group2", "meandiff", "reject"]].to_dict("records")
     [{'group1': 'a', 'group2': 'b', 'meandiff': 10.0, 'reject': True}]
     """
-    # scipy.stats.tukey_hsd gives the same numbers in twice the time (it integrates each pair in both directions, and
-    # each group against itself) and refuses groups of one value
-    from scipy.stats import studentized_range
-
     frame = pd.DataFrame({"value": np.asarray(values, np.float64), "group": np.asarray(groups)}).dropna()
     grouped = frame.groupby("group")["value"]
     means, sizes, names = grouped.mean().to_numpy(), grouped.size().to_numpy(), grouped.mean().index
@@ -152,11 +149,56 @@ def tukey_hsd(values: ArrayLike, groups: ArrayLike, alpha: float = 0.05) -> pd.D
     difference = means[second] - means[first]
     error = np.sqrt(mean_square / 2 * (1 / sizes[first] + 1 / sizes[second]))
     with np.errstate(divide="ignore", invalid="ignore"):  # zero variance within groups
-        p = studentized_range.sf(np.abs(difference) / error, number, df) if number > 1 else np.empty(0)
-    half_width = (studentized_range.isf(alpha, number, df) if number > 1 and df else np.nan) * error
+        p = studentized_range_sf(np.abs(difference) / error, number, df)
+    half_width = (_studentized_range_isf(alpha, number, df) if number > 1 and df else np.nan) * error
     pairs = {"group1": names[first], "group2": names[second], "meandiff": difference, "p_adj": p}
     interval = {"lower": difference - half_width, "upper": difference + half_width}
     return pd.DataFrame({**pairs, **interval, "reject": p < alpha})
+
+
+def studentized_range_sf(q: ArrayLike, groups: int, df: int) -> NDArray[np.float64]:
+    """Return the probability that a studentized range exceeds q, to about 1e-11.
+
+    SciPy's ``studentized_range.sf`` gives the same numbers, but integrates adaptively and for each q anew: two seconds
+    for all pairs of 18 groups. This is one Gauss-Legendre rule in both variables, the standard deviation s of the mean
+    of squares and the position z of the lowest mean::
+
+        1 - integral ds f(s) integral dz k phi(z) [Phi(z) - Phi(z - q s)]^(k-1)
+
+    Parameters
+    ----------
+    q : (n,)
+        Ranges in units of the standard error; NaN gives NaN.
+    groups
+        Number of groups k, at least 2.
+    df
+        Degrees of freedom of the standard error; 0 gives NaN.
+    """
+    from scipy.special import gammainccinv, gammaincinv, gammaln, ndtr
+
+    nodes, weights = _gauss_legendre(128)
+    z, of_z = 8.5 * nodes, 8.5 * weights * np.exp(-((8.5 * nodes) ** 2) / 2) / np.sqrt(2 * np.pi)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = np.sqrt(2 / np.float64(df) * np.array([gammaincinv(df / 2, 1e-17), gammainccinv(df / 2, 1e-17)]))
+        nodes, weights = _gauss_legendre(96)
+        s = low + (high - low) * (nodes + 1) / 2
+        log_density = np.log(2) + df / 2 * np.log(df / 2) - gammaln(df / 2) + (df - 1) * np.log(s) - df * s**2 / 2
+        of_s = (high - low) / 2 * weights * np.exp(log_density)
+    between = ndtr(z) - ndtr(z - np.asarray(q, np.float64).reshape(-1, 1, 1) * s[:, None])
+    return np.clip(1 - groups * (between ** (groups - 1) @ of_z) @ of_s, 0, 1)
+
+
+def _studentized_range_isf(alpha: float, groups: int, df: int) -> float:
+    """Return the studentized range that is exceeded with probability alpha."""
+    from scipy.optimize import brentq
+
+    def excess(q: float) -> float:
+        return float(studentized_range_sf([q], groups, df)[0]) - alpha
+
+    high = 1.0
+    while excess(high) > 0:
+        high *= 2
+    return float(brentq(excess, 0, high))
 
 
 def _designs(cells: pd.DataFrame, factors: Sequence[str]) -> dict[Term, NDArray[np.float64]]:
