@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 
 import pandas as pd
 
+from sparseid.config.identity import recipe_hash
+from sparseid.config.schema import RunConfig
+from sparseid.config.sweep import plan
+from sparseid.papers.presets import variant_name
 from sparseid.papers.regcl.claims import REGULARISATIONS, auc
 from sparseid.papers.regcl.study import (
     ENTRIES,
     ID,
     RELATIONS,
-    Variant,
     above_paper,
     anchors,
     at,
     leads,
     minimum_norm,
     outcome,
-    variants,
 )
 from sparseid.papers.rows import per_replicate, select, values_of
 from sparseid.papers.targets import load_targets
@@ -58,6 +62,39 @@ difference of AUC on the same data sets: it *holds* where the interval is above 
 
 DASH = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
+
+
+@dataclass(frozen=True, eq=False)
+class Variant:
+    """One variant of the preset."""
+
+    text: str
+    """Its overrides as in the preset; empty for the setting of table 1."""
+    recipes: frozenset[str]
+    run: RunConfig
+    """The last of its runs: with the strongest penalty and the most latents."""
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Keys of its overrides."""
+        return frozenset(word.partition("=")[0] for word in self.text.split())
+
+    def __str__(self) -> str:
+        return variant_name(self.text, self.run)
+
+    def of(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of its runs, whatever their seed."""
+        return rows[rows["recipe"].isin(self.recipes)]
+
+
+@cache
+def variants(scale: str) -> tuple[Variant, ...]:
+    """Return the variants of the preset at a scale, in its order."""
+    runs: dict[str, list[RunConfig]] = {}
+    for planned in plan([f"experiment={ID}", f"scale={scale}"]).trials:
+        for text in planned.variants:
+            runs.setdefault(text, []).append(planned.run)
+    return tuple(Variant(text, frozenset(map(recipe_hash, own)), own[-1]) for text, own in runs.items())
 
 
 def study_text(rows: pd.DataFrame, scales: Sequence[str], notes: str) -> str:
@@ -103,9 +140,10 @@ def _how(asked: Sequence[Variant], rows: pd.DataFrame, scale: str) -> str:
     recipes = frozenset().union(*(variant.recipes for variant in asked))
     made = set(rows["recipe"]) & recipes
     method, trainer = run.method, run.trainer
+    steps = trainer.max_samples // trainer.batch_size
     lines = [
         f"- {len(asked)} variants, {len(recipes)} stacks of {len(run.seeds)} data sets; rows of {len(made)} of them.",
-        f"- The first variant is the setting of table 1: {run.data.samples:,} samples, {asked[0].steps:,} steps with "
+        f"- The first variant is the setting of table 1: {run.data.samples:,} samples, {steps:,} steps with "
         f"batches of {trainer.batch_size:,}, Adam with a learning rate of {method.lr:g}, lambda "
         f"{method.penalty_weight:g}, the penalty taken at {method.penalty_samples or 'all'} references of a batch.",
     ]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from document import study_text
+from document import study_text, variants
 
 from sparseid.files import write_text
-from sparseid.papers.regcl.study import variants
 from sparseid.reporting.collect import collect
 
 FOLDER = Path(__file__).resolve().parent

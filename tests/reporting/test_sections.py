@@ -69,7 +69,7 @@ def test_a_report_composes_no_preset_and_needs_no_torch(tmp_path):
         from pathlib import Path
         from sparseid.reporting import page
 
-        page.ARTEFACTS = {name: page.ARTEFACTS[name] for name in ("sparling/fig4", "digitcircle")}
+        page.ARTEFACTS = {name: page.ARTEFACTS[name] for name in ("sparling/fig4", "regcl/study")}
         page.build_report(Path(sys.argv[1]))
         print([name for name in ("hydra", "torch") if name in sys.modules])
     """

@@ -10,7 +10,7 @@ import pytest
 from sparseid.config.identity import recipe_hash, row_keys
 from sparseid.config.sweep import plan
 from sparseid.launching.plan import all_artefacts
-from sparseid.papers.presets import RECORDED, preset_recipes
+from sparseid.papers.presets import RECORDED, of_artefact, preset_recipes
 from sparseid.papers.regcl.claims import REGCL
 from sparseid.papers.regcl.study import (
     ANCHORS,
@@ -23,7 +23,6 @@ from sparseid.papers.regcl.study import (
     minimum_norm,
     outcome,
     study_rows,
-    variants,
 )
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.papers.rows import newest, rows_frame
@@ -33,7 +32,7 @@ from sparseid.training.rows import Row
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "study" / "study.py"
 DOCUMENT = runpy.run_path(str(SCRIPT.with_name("document.py")))
-QUESTIONS, study_text = DOCUMENT["QUESTIONS"], DOCUMENT["study_text"]
+QUESTIONS, study_text, variants = (DOCUMENT[name] for name in ("QUESTIONS", "study_text", "variants"))
 BASE = {"run": "r", "paper": "regcl", "scale": "small", "unit": "", "n": 9, "commit": "a" * 40, "dirty": False}
 BASE |= {"device": "cpu", "written": "2026-05-01T10:00:00+00:00"}
 ADDITIVE = "data.mixing=additive"
@@ -132,7 +131,7 @@ def test_without_a_cell_a_relation_is_not_measured():
 
 
 def test_the_artefact_has_every_measured_variant_and_no_number_of_the_paper():
-    frame = rows({"": auc_of(), ADDITIVE: auc_of(supervised_J=60.0)})
+    frame = of_artefact(rows({"": auc_of(), ADDITIVE: auc_of(supervised_J=60.0)}), ID, "small")
     entry = ARTEFACTS[ID]
     assert entry.targets == entry.statements == entry.unchecked == []
     made = entries(entry, frame, "small")
@@ -149,6 +148,7 @@ def test_the_artefact_has_every_measured_variant_and_no_number_of_the_paper():
     assert (limits["base"].centre, limits["base"].n) == (81.0, 9)
     assert entries(entry, frame.iloc[:0], "small") == []
     assert study_rows(frame.iloc[:0]).empty
+    assert study_rows(frame.drop(columns="variants")).empty, "of other settings"
 
 
 def test_the_study_is_planned_behind_the_papers_own_artefacts():

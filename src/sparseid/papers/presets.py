@@ -22,18 +22,23 @@ from sparseid.papers.rows import key_columns
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sparseid.config.schema import RunConfig
     from sparseid.config.sweep import Plan
 
-COLUMNS = ("experiment", "scale", "run", "recipe", "seeds")
+COLUMNS = ("experiment", "scale", "run", "recipe", "seeds", "variants")
 PLANNED = "planned"
 """Folder of tables below the folder of runs."""
 
+_SEPARATOR = "; "
 _HARMLESS = re.compile(
     r"experiment|scale|outputs|force|trainer|logger(\..+)?|hydra/launcher|hydra\.(launcher\..+|searchpath)"
 )
 """Keys that a command may set without changing the runs of its preset."""
 
-Line = tuple[str, str, str, str, str]
+VARIANTS = "variants"
+"""Column of rows with the variants of the preset that share their run."""
+
+Line = tuple[str, str, str, str, str, str]
 """A run of a preset: the values of :data:`COLUMNS`."""
 
 
@@ -53,7 +58,9 @@ def preset_runs(experiment: str, scale: str, outputs: Path | None = None) -> fro
         If a table is damaged.
     """
     return frozenset(
-        (recipe, seed) for _, _, _, recipe, seeds in _lines(experiment, scale, outputs) for seed in parse_seeds(seeds)
+        (recipe, seed)
+        for _, _, _, recipe, seeds, _ in _lines(experiment, scale, outputs)
+        for seed in parse_seeds(seeds)
     )
 
 
@@ -82,10 +89,38 @@ def artefact_recipes(artefact: str, scale: str, outputs: Path | None = None) -> 
 def of_artefact(rows: pd.DataFrame, artefact: str, scale: str, outputs: Path | None = None) -> pd.DataFrame:
     """Return the rows at `scale` with the settings of the artefact's presets, whatever their seed.
 
-    Runs with other settings (``method.encoder.width=8``) have their own tables and never get into the artefact.
+    Runs with other settings (``method.encoder.width=8``) have their own tables and never get into the artefact. If a
+    preset has variants, column ``variants`` names those that share a row's run, see :func:`variants_of`.
     """
     mine = rows[(rows["scale"] == scale) & rows["recipe"].isin(artefact_recipes(artefact, scale, outputs))]
-    return mine.drop(columns=[name for name in key_columns(mine) if mine[name].isna().all()])  # those of other papers
+    mine = mine.drop(columns=[name for name in key_columns(mine) if mine[name].isna().all()])  # those of other papers
+    lines = [line for name in presets_of(artefact) for line in _lines(name, scale, outputs)]
+    shared: dict[str, dict[str, None]] = {}
+    for _, _, _, recipe, _, variants in lines:
+        if variants:
+            shared.setdefault(recipe, {})[variants] = None  # of several seeds
+    texts = {recipe: _SEPARATOR.join(own) for recipe, own in shared.items()}
+    return mine.assign(**{VARIANTS: mine["recipe"].map(texts)}) if texts else mine
+
+
+def variants_of(text: str) -> list[str]:
+    """Return the names in a field of column ``variants``."""
+    return text.split(_SEPARATOR)
+
+
+def variant_name(text: str, run: RunConfig) -> str:
+    """Return the name of a variant with one of its runs.
+
+    Returns
+    -------
+    str
+        Its overrides without the paths of their settings, ``mixing=additive, gain_x1=10``, and its training steps if it
+        changes the trainer; ``base`` without overrides.
+    """
+    words = [re.sub(r"^[\w.]*\.", "", word) for word in text.split()]
+    if re.search(r"(^|\s)trainer\.", text):
+        words.append(f"{run.trainer.max_samples // run.trainer.batch_size} steps")
+    return ", ".join(words) or "base"
 
 
 def save_planned_runs(planned: Plan, overrides: Sequence[str], configs: Path) -> None:
@@ -125,9 +160,12 @@ def _write_planned(planned: Plan, outputs: Path) -> None:
 
 def planned_lines(planned: Plan) -> list[Line]:
     """Return the lines of a planned preset, sorted."""
-    runs = [trial.run for trial in planned.trials]
     return sorted(
-        (run.experiment, run.scale, run_name(run), recipe_hash(run), seeds_text(member_seeds(run))) for run in runs
+        (run.experiment, run.scale, run_name(run), recipe_hash(run), seeds_text(member_seeds(run)), names)
+        for run, names in (
+            (trial.run, _SEPARATOR.join(variant_name(text, trial.run) for text in trial.variants))
+            for trial in planned.trials
+        )
     )
 
 

@@ -1,22 +1,18 @@
 """Our study of RegCL's headline: relations of table 1 that each variant of experiment=regcl/study reproduces.
 
-Variants are identified by the recipes of their rows; a run that several of them share (the one without regularisation,
-if they differ in lambda) counts for each.
+A run that several variants share (the one without regularisation, if they differ in lambda) counts for each.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
 from itertools import product
 from typing import Any, Literal
 
 import pandas as pd
 
-from sparseid.config.schema import RunConfig
 from sparseid.measurements import Key
+from sparseid.papers.presets import VARIANTS, variants_of
 from sparseid.papers.regcl.claims import REGCL, REGULARISATIONS, auc
 from sparseid.papers.rows import per_replicate, values_of, with_keys
 from sparseid.papers.targets import load_targets
@@ -52,49 +48,6 @@ RELATIONS: Mapping[str, tuple[Name, Name | None]] = {
 """Relations of table 1: the higher entry and the lower one; None is the best of all others of `ENTRIES`."""
 
 Outcome = Literal["holds", "fails", "open"]
-
-
-@dataclass(frozen=True, eq=False)
-class Variant:
-    """One variant of the preset."""
-
-    text: str
-    """Its overrides as in the preset; empty for the setting of table 1."""
-    recipes: frozenset[str]
-    run: RunConfig
-    """The last of its runs: with the strongest penalty and the most latents."""
-
-    @property
-    def keys(self) -> frozenset[str]:
-        """Keys of its overrides."""
-        return frozenset(word.partition("=")[0] for word in self.text.split())
-
-    @property
-    def steps(self) -> int:
-        """Training steps of its runs."""
-        return self.run.trainer.max_samples // self.run.trainer.batch_size
-
-    def __str__(self) -> str:
-        words = [re.sub(r"^[\w.]*\.", "", word) for word in self.text.split()]  # data.mixing=additive: mixing=additive
-        steps = [f"{self.steps} steps"] if any(key.startswith("trainer.") for key in self.keys) else []
-        return ", ".join([*words, *steps]) or "base"
-
-    def of(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of its runs, whatever their seed."""
-        return rows[rows["recipe"].isin(self.recipes)]
-
-
-@cache
-def variants(scale: str) -> tuple[Variant, ...]:
-    """Return the variants of the preset at a scale, in its order."""
-    from sparseid.config.identity import recipe_hash  # imports Hydra
-    from sparseid.config.sweep import plan
-
-    runs: dict[str, list[RunConfig]] = {}
-    for planned in plan([f"experiment={ID}", f"scale={scale}"]).trials:
-        for text in planned.variants:
-            runs.setdefault(text, []).append(planned.run)
-    return tuple(Variant(text, frozenset(map(recipe_hash, own)), own[-1]) for text, own in runs.items())
 
 
 def anchors() -> dict[str, float]:
@@ -155,14 +108,14 @@ def outcome(values: pd.Series) -> Outcome:
 def study_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the artefact, computed from those of the preset's runs at one scale.
 
-    Per variant and data set: ``lead`` of each relation, ``above_paper`` of each anchor, ``minimum_norm_auc``.
+    Per variant and data set: ``lead`` of each relation, ``above_paper`` of each anchor, ``minimum_norm_auc``. None of
+    rows without column ``variants``: they are of other settings.
     """
+    shared = {text: variants_of(text) for text in rows[VARIANTS].unique()} if VARIANTS in rows else {}
     found_rows: list[dict[str, Any]] = []
     found_keys: list[dict[str, Any]] = []
-    for variant in variants(str(rows["scale"].iloc[0])) if len(rows) else ():
-        own = variant.of(rows)
-        if own.empty:
-            continue
+    for variant in dict.fromkeys(name for names in shared.values() for name in names):
+        own = rows[rows[VARIANTS].isin([text for text, names in shared.items() if variant in names])]
         of_seed = {row["seed"]: {str(name): value for name, value in row.items()} for row in own.to_dict("records")}
         found = [("lead", {"relation": name}, values) for name, values in leads(own).items()]
         found += [("above_paper", {"anchor": name}, values) for name, values in above_paper(own).items()]
@@ -170,5 +123,5 @@ def study_rows(rows: pd.DataFrame) -> pd.DataFrame:
             unit = "AUC in percent" if metric == "minimum_norm_auc" else "AUC percent points"
             for (seed, dim), value in zip(values.index, values, strict=True):
                 found_rows.append({**of_seed[seed], "metric": metric, "value": value, "unit": unit})
-                found_keys.append({"variant": str(variant), "dim": dim, **keys})
+                found_keys.append({"variant": variant, "dim": dim, **keys})
     return with_keys(pd.DataFrame(found_rows, columns=rows.columns), found_keys) if found_rows else rows.iloc[:0]
