@@ -269,7 +269,7 @@ def _lead(values: pd.Series) -> str:
 def _written(values: pd.Series, number: Callable[[float], str]) -> str:
     if values.empty:
         return DASH
-    summary = load_targets("regcl").aggregation_of(ID).summarise_values(values)
+    summary = load_targets("regcl").aggregation_of(ID).summarise(values)
     spread = f" [{number(summary.low)}, {number(summary.high)}]" if summary.n > 1 else ""
     return number(summary.centre) + spread
 

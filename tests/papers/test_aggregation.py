@@ -5,7 +5,7 @@ import pytest
 
 from sparseid.papers.aggregation import Aggregation, parse_aggregation
 from sparseid.papers.registry import ARTEFACTS
-from sparseid.papers.rows import newest, rows_frame
+from sparseid.papers.rows import newest, per_replicate, rows_frame
 from sparseid.papers.targets import load_targets
 from sparseid.reporting.aggregate import entries
 from sparseid.reporting.tables import lines
@@ -35,8 +35,8 @@ def test_a_name_that_does_not_exist_is_refused():
 
 def test_replicates_are_seeds_or_seeds_and_further_keys(sparling_rows):
     rows = rows_frame([row for seed in range(3) for row in sparling_rows(seed)])
-    assert Aggregation().summarise(rows, "ce").n == 3
-    pooled = Aggregation(interval="sd", keys=("steps_above",)).summarise(rows, "ce")
+    assert Aggregation().summarise(per_replicate(rows, "ce")).n == 3
+    pooled = Aggregation(interval="sd").summarise(per_replicate(rows, "ce", ("steps_above",)))
     values = rows["value"][rows["metric"] == "ce"]
     assert pooled.n == len(values) == 36
     assert pooled.centre == pytest.approx(values.mean())
@@ -47,9 +47,9 @@ def test_a_share_is_a_mean_without_an_interval_also_where_medians_are_the_rule(s
     rows = rows_frame([row for seed in range(4) for row in sparling_rows(seed)])
     rows = rows[rows["metric"] == "fpe"].drop_duplicates("seed").assign(value=[0.0, 0.0, 0.0, 100.0])
     entry = {"centre": "median", "interval": "quartiles", "over": "data sets"}
-    share = parse_aggregation({**entry, "fractions": ["fpe"]}).summarise(rows, "fpe")
+    share = parse_aggregation({**entry, "fractions": ["fpe"]}).summarise(rows["value"], "fpe")
     assert (share.centre, share.n, np.isnan(share.low), np.isnan(share.high)) == (25.0, 4, True, True)
-    assert parse_aggregation(entry).summarise(rows, "fpe").centre == 0.0
+    assert parse_aggregation(entry).summarise(rows["value"], "fpe").centre == 0.0
 
 
 def test_tables_and_verdicts_use_the_papers_convention(monkeypatch, sparling_rows):

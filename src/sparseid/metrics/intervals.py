@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -77,11 +78,16 @@ def bootstrap_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> tup
         Fraction of resampled means inside the interval.
     """
     array = np.asarray(values, float)
-    # The published intervals were drawn from the legacy generator.
-    resampled = np.random.RandomState(0).choice(array, size=(RESAMPLES, len(array)))
+    resampled = array[_resamples(len(array))]
     tail = (1 - confidence) / 2
     low, high = np.quantile(resampled.mean(axis=1), [tail, 1 - tail])
     return float(low), float(high)
+
+
+@lru_cache(maxsize=64)
+def _resamples(n: int) -> np.ndarray:
+    """Return the places of n values in each resample; the published intervals were drawn from the legacy generator."""
+    return np.random.RandomState(0).choice(n, size=(RESAMPLES, n))
 
 
 def student_interval(values: ArrayLike) -> tuple[float, float]:

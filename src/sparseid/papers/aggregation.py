@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
+from numpy.typing import ArrayLike
 
 from sparseid.metrics.intervals import INTERVALS, Centre, IntervalKind, Summary, summarise
-from sparseid.papers.rows import per_replicate
 
 _INTERVAL_WORDS: dict[IntervalKind, str] = {
     "bootstrap": "95 % bootstrap interval",
@@ -49,20 +48,12 @@ class Aggregation:
         spread = f"\N{PLUS-MINUS SIGN} {self.interval_words}" if self.symmetric else f"[{self.interval_words}]"
         return f"{self.centre} {spread} over n {self.over}"
 
-    def summarise(self, rows: pd.DataFrame, metric: str) -> Summary:
-        """Summarise the rows of one metric of one entry."""
-        summary = self.summarise_values(per_replicate(rows, metric, self.keys))
+    def summarise(self, values: ArrayLike, metric: str = "") -> Summary:
+        """Summarise one value per replicate, of `metric` if it may be one of `fractions`."""
+        summary = summarise(values, self.centre, self.interval)
         if metric not in self.fractions:
             return summary
         return summary._replace(centre=summary.mean, low=math.nan, high=math.nan)
-
-    def replicates(self, rows: pd.DataFrame, metric: str) -> int:
-        """Return the number of replicates in the rows of one metric of one entry, including those without a value."""
-        return len(per_replicate(rows.assign(value=0.0), metric, self.keys))
-
-    def summarise_values(self, values: pd.Series) -> Summary:
-        """Summarise one value per replicate."""
-        return summarise(values, self.centre, self.interval)
 
 
 def parse_aggregation(entry: Mapping[str, Any]) -> Aggregation:

@@ -17,7 +17,7 @@ from sparseid.config.choices import choices, scales
 from sparseid.config.identity import member_seeds, recipe_hash, run_name
 from sparseid.config.search_path import CONFIGS, sets_search_path
 from sparseid.papers.recorded import PRESETS, RECORDED, parse_seeds, read_table, seeds_text, write_table
-from sparseid.papers.rows import key_columns
+from sparseid.papers.rows import without_empty_keys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +93,7 @@ def of_artefact(rows: pd.DataFrame, artefact: str, scale: str, outputs: Path | N
     preset has variants, column ``variants`` names those that share a row's run, see :func:`variants_of`.
     """
     mine = rows[(rows["scale"] == scale) & rows["recipe"].isin(artefact_recipes(artefact, scale, outputs))]
-    mine = mine.drop(columns=[name for name in key_columns(mine) if mine[name].isna().all()])  # those of other papers
+    mine = without_empty_keys(mine)
     lines = [line for name in presets_of(artefact) for line in _lines(name, scale, outputs)]
     shared: dict[str, dict[str, None]] = {}
     for _, _, _, recipe, _, variants in lines:

@@ -39,6 +39,11 @@ def key(rows: pd.DataFrame, name: str) -> pd.Series:
     return rows[PREFIX + name] if PREFIX + name in rows else pd.Series(None, index=rows.index, dtype=object)
 
 
+def without_empty_keys(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows without the columns of keys that none of them has."""
+    return rows.drop(columns=[name for name in key_columns(rows) if rows[name].isna().all()])
+
+
 def keys_of(rows: pd.DataFrame, names: Sequence[str] | None = None) -> list[dict[str, Key]]:
     """Return the keys of each row, all or those named, as far as the row has them."""
     names = [name.removeprefix(PREFIX) for name in key_columns(rows)] if names is None else names
@@ -63,13 +68,20 @@ def select(rows: pd.DataFrame, allowed: Mapping[str, Collection[Key | None]]) ->
     """Return the rows that have every key of `allowed` with one of its values; None allows rows without the key."""
     chosen = np.ones(len(rows), dtype=bool)
     for name, values in allowed.items():
-        column = key(rows, name).to_numpy(object)
-        fits = np.logical_or.reduce([column == value for value in values if value is not None], initial=False)
-        chosen &= (fits | pd.isna(column)) if None in values else fits
+        chosen &= _fits(key(rows, name).to_numpy(object), values)
     return rows[chosen]
 
 
-def per_seed(rows: pd.DataFrame, metric: str, **keys: Key) -> pd.Series:
+def _fits(column: np.ndarray, values: Collection[Key | None]) -> np.ndarray:
+    fits = np.zeros(len(column), dtype=bool)
+    for value in values:
+        fits |= pd.isna(column) if value is None else column == value
+    return fits
+
+
+def per_seed(
+    rows: pd.DataFrame, metric: str, allowed: Mapping[str, Collection[Key | None]] = {}, /, **keys: Key
+) -> pd.Series:
     """Return the values of one metric of one table entry, indexed by seed.
 
     Parameters
@@ -78,40 +90,53 @@ def per_seed(rows: pd.DataFrame, metric: str, **keys: Key) -> pd.Series:
         A rows DataFrame; the newest row of each entry and seed only.
     metric
         Name of the metric.
+    allowed
+        Keys that the rows must have, as of :func:`select`; they may have more.
     **keys
-        Keys that the rows must have; they may have more.
+        Further ones, with a single value.
 
     Returns
     -------
-    Series of float64, index ``seed``; rows without a value (undefined metrics) are dropped.
+    Series of float64, index ``seed``; rows without a value (undefined metrics) are dropped, several of a seed averaged.
     """
-    chosen = (rows["metric"].to_numpy(object) == metric) & rows["value"].notna().to_numpy()
-    for name, value in keys.items():
-        chosen &= key(rows, name).to_numpy(object) == value
-    values = pd.Series(rows["value"].to_numpy(float)[chosen], index=rows["seed"].to_numpy()[chosen], dtype=float)
-    return values.groupby(level=0).mean()
+    found = per_replicate(rows, metric, (), {**allowed, **{name: (value,) for name, value in keys.items()}})
+    return found.set_axis([seed for (seed,) in found.index])
 
 
-def per_replicate(rows: pd.DataFrame, metric: str, keys: Sequence[str] = ()) -> pd.Series:
-    """Return the values of one metric of one table entry, one per replicate: a seed and the values of `keys`.
+def per_replicate(
+    rows: pd.DataFrame, metric: str, by: Sequence[str] = (), allowed: Mapping[str, Collection[Key | None]] = {}
+) -> pd.Series:
+    """Return the values of one metric of one table entry, one per replicate, a seed and the values of the keys `by`.
 
-    Rows without a value (undefined metrics) are dropped; several rows of a replicate are averaged. The order is that of
-    the replicates, not of the rows: bootstrap intervals depend on it.
+    See :func:`per_seed` and :func:`replicate_means`.
     """
-    chosen = _of_metric(rows, metric)
-    values: dict[tuple, list[float]] = {}
-    columns = [chosen["seed"].tolist(), *(key(chosen, name).tolist() for name in keys)]
-    for *replicate, value in zip(*columns, chosen["value"].astype(float).tolist(), strict=True):
-        if value == value:  # NaN: undefined value or missing key
-            values.setdefault(tuple(part if part == part else None for part in replicate), []).append(value)
-    ordered = sorted(values, key=lambda replicate: (replicate[0], *map(str, replicate[1:])))
-    means = [float(np.mean(values[replicate])) for replicate in ordered]
-    return pd.Series(means, index=pd.Index(ordered, tupleize_cols=False), dtype=float)
+    chosen = np.flatnonzero(rows["metric"].to_numpy(object) == metric)
+    for name, values in allowed.items():
+        chosen = chosen[_fits(key(rows, name).to_numpy(object)[chosen], values)]
+    means = replicate_means(replicates_of(rows, by, chosen), rows["value"].to_numpy(float)[chosen].tolist())
+    return pd.Series(list(means.values()), index=pd.Index(list(means), tupleize_cols=False), dtype=float)
 
 
-def _of_metric(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-    chosen = rows["metric"].to_numpy(object) == metric
-    return rows if chosen.all() else rows[chosen]
+def replicates_of(rows: pd.DataFrame, by: Sequence[str], places: np.ndarray | slice = slice(None)) -> list[tuple]:
+    """Return the replicate of each row in some places: its seed and its values of the keys `by`, None without one."""
+    columns = [rows["seed"].to_numpy(), *(key(rows, name).to_numpy(object) for name in by)]
+    return [
+        tuple(part if part == part else None for part in parts)  # NaN is missing
+        for parts in zip(*(column[places].tolist() for column in columns), strict=True)
+    ]
+
+
+def replicate_means(replicates: Iterable[tuple], values: Iterable[float]) -> dict[tuple, float]:
+    """Return the mean value of each replicate; NaN (an undefined metric) is no value.
+
+    The order is that of the replicates, not of the rows: bootstrap intervals depend on it.
+    """
+    found: dict[tuple, list[float]] = {}
+    for replicate, value in zip(replicates, values, strict=True):
+        if value == value:
+            found.setdefault(replicate, []).append(value)
+    ordered = sorted(found, key=lambda replicate: (replicate[0], *map(str, replicate[1:])))
+    return {of: found[of][0] if len(found[of]) == 1 else float(np.mean(found[of])) for of in ordered}
 
 
 def values_of(rows: pd.DataFrame, name: str) -> list[Key]:
@@ -129,6 +154,12 @@ def newest(rows: pd.DataFrame) -> pd.DataFrame:
 def times(rows: pd.DataFrame) -> pd.Series:
     """Return the times of writing, in UTC."""
     return pd.to_datetime(rows["written"], utc=True, format="ISO8601")
+
+
+def newest_row(rows: pd.DataFrame) -> pd.Series:
+    """Return the row that was written last."""
+    written = rows.drop_duplicates("written")  # runs write many rows at once
+    return written.iloc[times(written).argmax()]
 
 
 def joined(*parts: pd.DataFrame) -> pd.DataFrame:

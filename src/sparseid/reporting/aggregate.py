@@ -10,7 +10,7 @@ import pandas as pd
 from sparseid.measurements import Key
 from sparseid.metrics.intervals import Summary
 from sparseid.papers.artefact import Artefact
-from sparseid.papers.rows import key_columns, keys_of, select, times
+from sparseid.papers.rows import keys_of, newest_row, replicate_means, replicates_of, select
 from sparseid.papers.targets import Target
 from sparseid.reporting.verdicts import Verdict, judge
 
@@ -49,8 +49,8 @@ def entries(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Entry]:
     mine = rows[(rows["paper"] == artefact.paper) & (rows["scale"] == scale)]
     mine = artefact.derive(select(mine, artefact.selects))
     mine = mine[mine["metric"].isin(artefact.metrics)]
-    commit = newest_commit(mine)
-    mine = mine[["seed", "metric", "value", "unit", "commit", *key_columns(mine)]]
+    commit, commits, units = newest_commit(mine), mine["commit"].tolist(), mine["unit"].tolist()
+    replicates, values = replicates_of(mine, artefact.aggregation.keys), mine["value"].astype(float).tolist()
     printed = {(_identity(target.keys), target.metric): target for target in artefact.targets}
     measured: dict[tuple[frozenset[tuple[str, Key]], str], list[int]] = {}
     for place, (keys, metric) in enumerate(zip(keys_of(mine, artefact.entry_keys), mine["metric"], strict=True)):
@@ -59,14 +59,14 @@ def entries(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Entry]:
     def entry(identity: frozenset[tuple[str, Key]], metric: str) -> Entry:
         own, target = dict(identity), printed.get((identity, metric))
         keys = {name: own[name] for name in artefact.entry_keys if name in own}
-        chosen = mine.iloc[measured.get((_identity(keys), metric), [])]
-        ours = artefact.aggregation.summarise(chosen, metric) if len(chosen) else None
-        unit = target.unit if target else str(chosen["unit"].iloc[0])
-        older = tuple(sorted(set(chosen["commit"]) - {commit}))
-        undefined = ours is not None and bool(chosen["value"].isna().any())
-        run = artefact.aggregation.replicates(chosen, metric) if undefined else ours.n if ours else 0
+        places = measured.get((_identity(keys), metric), [])
+        own_replicates = [replicates[place] for place in places]
+        means = replicate_means(own_replicates, [values[place] for place in places])
+        ours = artefact.aggregation.summarise(list(means.values()), metric) if places else None
+        unit = target.unit if target else str(units[places[0]])
+        older = tuple(sorted({commits[place] for place in places} - {commit}))
         verdict = judge(target, ours, "paper" if artefact.computed else scale)
-        return Entry(keys, metric, target, ours, verdict, unit, older, run)
+        return Entry(keys, metric, target, ours, verdict, unit, older, len(set(own_replicates)))
 
     found = [entry(keys, metric) for keys, metric in printed | measured]
     return sorted(found, key=lambda entry: _position(entry, artefact))
@@ -74,7 +74,7 @@ def entries(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Entry]:
 
 def newest_commit(rows: pd.DataFrame) -> str:
     """Return the commit of the row that was written last; empty without rows."""
-    return "" if rows.empty else str(rows["commit"].iloc[times(rows).argmax()])
+    return "" if rows.empty else str(newest_row(rows)["commit"])
 
 
 def _identity(keys: Mapping[str, Key]) -> frozenset[tuple[str, Key]]:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from sparseid.papers.artefact import Arrays
 from sparseid.papers.recorded import read_recorded
-from sparseid.papers.rows import joined, newest, rows_frame
+from sparseid.papers.rows import joined, newest, rows_frame, without_empty_keys
 from sparseid.training.errors import RunError
 from sparseid.training.rows import Row, read_rows
 from sparseid.training.run_folder import RunFolder
@@ -66,7 +66,7 @@ class Collection:
     def of_paper(self, paper: str) -> Collection:
         """Return the part of one paper."""
         return Collection(
-            self.rows[self.rows["paper"] == paper],
+            without_empty_keys(self.rows[self.rows["paper"] == paper]),
             [run for run in self.runs if run.paper == paper],
             [problem for problem in self.problems if problem.paper == paper],
             self.outputs,

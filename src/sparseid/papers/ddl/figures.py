@@ -91,7 +91,7 @@ def _point(axes: Axes, at: float, values: pd.Series, colour: str) -> None:
     """Draw an entry: its seeds, their mean and its interval."""
     if values.empty:
         return
-    summary = load_targets("ddl").aggregation.summarise_values(values)
+    summary = load_targets("ddl").aggregation.summarise(values)
     ends = np.abs(np.array([[summary.low], [summary.high]]) - summary.centre)
     axes.scatter(np.full(len(values), at), values, s=9, color=colour, alpha=0.35, linewidth=0)
     axes.errorbar([at], [summary.centre], ends, color=colour, marker="o", markersize=4.5, elinewidth=1.2)

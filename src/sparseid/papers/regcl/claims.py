@@ -21,7 +21,7 @@ from sparseid.papers.claims import (
     weakest,
 )
 from sparseid.papers.labels import label
-from sparseid.papers.rows import per_replicate, select
+from sparseid.papers.rows import per_replicate
 from sparseid.papers.targets import load_targets
 
 ATTRIBUTIONS = (
@@ -44,7 +44,7 @@ ENTRIES = tuple(product(ATTRIBUTIONS, TRAININGS, REGULARISATIONS))
 def auc(rows: pd.DataFrame, attribution: str, training: str, regularisation: str, **keys: Key) -> pd.Series:
     """Return the AUC of each data set of one entry, indexed by (seed, number of latents)."""
     wanted = {"attribution": attribution, "training": training, "regularisation": regularisation, **keys}
-    return per_replicate(select(rows, {name: (value,) for name, value in wanted.items()}), "auc", ("dim",))
+    return per_replicate(rows, "auc", ("dim",), {name: (value,) for name, value in wanted.items()})
 
 
 def _above_all_others(rows: pd.DataFrame, others: list[tuple[str, str, str]]) -> Finding:
@@ -53,7 +53,7 @@ def _above_all_others(rows: pd.DataFrame, others: list[tuple[str, str, str]]) ->
     theirs = {", ".join(map(label, other)): auc(rows, *other) for other in others}
     if ours.empty or any(values.empty for values in theirs.values()):
         return not_measured("some entry")
-    summarise = load_targets("regcl").aggregation.summarise_values
+    summarise = load_targets("regcl").aggregation.summarise
     summaries = {name: summarise(values) for name, values in theirs.items()}
     name, best = max(summaries.items(), key=lambda item: item[1].high)
     mine = summarise(ours)

@@ -95,7 +95,7 @@ def _curve(
     measured = {d: values for d, values in measured.items() if len(values)}
     if not measured:
         return
-    summaries = [load_targets("regcl").aggregation.summarise_values(values) for values in measured.values()]
+    summaries = [load_targets("regcl").aggregation.summarise(values) for values in measured.values()]
     places, centres = np.array(list(measured)) + aside, np.array([summary.centre for summary in summaries])
     ends = np.array([[summary.low for summary in summaries], [summary.high for summary in summaries]])
     axes.errorbar(

@@ -10,7 +10,7 @@ import pandas as pd
 
 from sparseid.metrics.anova import Anova, anova, tukey_hsd
 from sparseid.papers.claims import Finding, claim, not_measured
-from sparseid.papers.rows import key, keys_of, times, with_keys
+from sparseid.papers.rows import key, keys_of, newest_row, with_keys
 from sparseid.papers.targets import load_targets
 
 FACTORS = {"A": "attribution", "D": "dim", "M": "training", "E": "regularisation"}
@@ -100,7 +100,7 @@ def _frame(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _rows_like(rows: pd.DataFrame, values: Sequence[tuple[dict[str, Any], str, float]], n: int) -> pd.DataFrame:
     """Return a row per value, based on the newest of `rows`, without seed because it depends on all of them."""
-    newest = rows.iloc[int(times(rows).argmax())]
+    newest = newest_row(rows)
     keys, metrics, numbers = zip(*values, strict=True)
     table = pd.DataFrame([newest] * len(values)).reset_index(drop=True)
     units = {"sum_sq": "squared AUC percent", "meandiff": "AUC percent points"}

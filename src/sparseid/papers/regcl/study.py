@@ -99,7 +99,7 @@ def minimum_norm(rows: pd.DataFrame) -> pd.Series:
 
 def outcome(values: pd.Series) -> Outcome:
     """Return whether leads are above zero: ``open`` if their interval contains zero or is undefined."""
-    summary = load_targets("regcl").aggregation_of(ID).summarise_values(values)
+    summary = load_targets("regcl").aggregation_of(ID).summarise(values)
     if summary.n < 2 or summary.low <= 0 <= summary.high:
         return "open"
     return "holds" if summary.low > 0 else "fails"
@@ -116,7 +116,8 @@ def study_rows(rows: pd.DataFrame) -> pd.DataFrame:
     found_keys: list[dict[str, Any]] = []
     for variant in dict.fromkeys(name for names in shared.values() for name in names):
         own = rows[rows[VARIANTS].isin([text for text, names in shared.items() if variant in names])]
-        of_seed = {row["seed"]: {str(name): value for name, value in row.items()} for row in own.to_dict("records")}
+        last = own.drop_duplicates("seed", keep="last").to_dict("records")
+        of_seed = {row["seed"]: {str(name): value for name, value in row.items()} for row in last}
         found = [("lead", {"relation": name}, values) for name, values in leads(own).items()]
         found += [("above_paper", {"anchor": name}, values) for name, values in above_paper(own).items()]
         for metric, keys, values in [*found, ("minimum_norm_auc", {}, minimum_norm(own))]:

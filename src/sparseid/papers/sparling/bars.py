@@ -52,7 +52,7 @@ def target_of(targets: Sequence[Target], metric: str, **keys: str) -> Target | N
 
 def bar_with_seeds(axes: Axes, x: float, values: pd.Series, colour: str) -> None:
     """Draw the mean as a bar with its interval, and a dot for every seed."""
-    summary = load_targets("sparling").aggregation.summarise_values(values)
+    summary = load_targets("sparling").aggregation.summarise(values)
     axes.bar(x, summary.centre, width=0.36, color=colour, alpha=0.75)
     if summary.n > 1:
         axes.vlines(x, summary.low, summary.high, color=INK, linewidth=1.4, zorder=4)

@@ -44,10 +44,10 @@ from sparseid.papers.sparling.rows import (
     L1_WEIGHTS,
     STARTS,
     THRESHOLDS,
-    domain_rows,
     end_to_end,
     perturbation,
     reached_last_density,
+    reported,
     values,
 )
 
@@ -62,8 +62,7 @@ KINDS: dict[str, tuple[str, ...]] = {
 
 
 def _values(rows: pd.DataFrame, metric: str, domain: str, steps_above: int = 0) -> pd.Series:
-    of_metric = rows[rows["metric"] == metric]  # first: few rows remain
-    return per_seed(domain_rows(of_metric, domain), metric, steps_above=steps_above)
+    return per_seed(rows, metric, reported(domain), steps_above=steps_above)
 
 
 _each_domain = for_every("{}", DOMAINS)

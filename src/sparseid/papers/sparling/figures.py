@@ -132,7 +132,7 @@ def _curve(axes: Axes, rows: pd.DataFrame, metric: str, multiples: Mapping[int, 
     x = [multiples[int(step)] for step in table.columns]
     axes.plot(x, table.to_numpy().T, color=colour, linewidth=0.8, alpha=0.45)
     aggregation = load_targets("sparling").aggregation
-    draw_band(axes, x, [aggregation.summarise_values(table[step]) for step in table.columns], colour, 2.2)
+    draw_band(axes, x, [aggregation.summarise(table[step]) for step in table.columns], colour, 2.2)
 
 
 def _paper_points(axes: Axes, domain: str, metric: str, targets: Sequence[Target]) -> None:
@@ -256,7 +256,7 @@ def _binning_curve(axes: Axes, rows: pd.DataFrame, method: str, bins: int) -> bo
         steps: values(rows, "binning_delta", domain="digitcircle", method=method, bins=bins, steps_above=steps)
         for steps in DENSITIES_BINNED
     }
-    summaries = {CUT**-steps: aggregation.summarise_values(seeds) for steps, seeds in measured.items() if len(seeds)}
+    summaries = {CUT**-steps: aggregation.summarise(seeds) for steps, seeds in measured.items() if len(seeds)}
     if not summaries:
         return False
     draw_band(axes, list(summaries), list(summaries.values()), BIN_COLOURS[bins])

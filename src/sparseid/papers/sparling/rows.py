@@ -40,8 +40,12 @@ DIRECT_TESTS: tuple[dict[str, Key], ...] = (
 
 def domain_rows(rows: pd.DataFrame, domain: str) -> pd.DataFrame:
     """Return the rows of Sparling (one threshold per channel) on one domain, of the reported split."""
-    allowed: dict[str, tuple[Key]] = {"domain": (domain,), "method": ("sparling_mt",)}
-    return select(rows, allowed | REPORTED_SPLIT.get(domain, {}))
+    return select(rows, reported(domain))
+
+
+def reported(domain: str) -> dict[str, tuple[Key]]:
+    """Return the keys of Sparling's rows on one domain, of the reported split."""
+    return {"domain": (domain,), "method": ("sparling_mt",), **REPORTED_SPLIT.get(domain, {})}
 
 
 def values(rows: pd.DataFrame, metric: str, **keys: Key | None) -> pd.Series:
@@ -61,7 +65,7 @@ def values(rows: pd.DataFrame, metric: str, **keys: Key | None) -> pd.Series:
     if "split" not in keys:
         split = {name: (*of, None) for name, of in REPORTED_SPLIT.get(str(keys.get("domain")), {}).items()}
     wanted: dict[str, tuple[Key | None, ...]] = {"steps_above": (0, None), **{name: (of,) for name, of in keys.items()}}
-    return per_seed(select(rows[rows["metric"] == metric], wanted | split), metric)
+    return per_seed(rows, metric, wanted | split)
 
 
 def perturbation(rows: pd.DataFrame, domain: str) -> pd.Series:

@@ -28,7 +28,7 @@ from sparseid.papers.claims import (
     significantly_above,
 )
 from sparseid.papers.labels import label
-from sparseid.papers.rows import key, keys_of, per_replicate, select, values_of
+from sparseid.papers.rows import key, keys_of, per_replicate, values_of
 from sparseid.papers.sparse_vae.rows import BETAS, CORRELATIONS, METHODS, PRINTED_BETA, SHIFTS, WARM_UP, values
 
 SIMILAR_DROP = 0.9
@@ -269,8 +269,8 @@ def movies_blockbuster(rows: pd.DataFrame) -> Finding:
 
 @claim("sparse_vae-table3-words_themes", against="sparse_vae/table3_peerread")
 def words_themes(rows: pd.DataFrame, peerread: pd.DataFrame) -> Finding:
-    ours = select(peerread, {"method": ("sparse_vae",)})
-    found, by_chance = (per_replicate(ours, metric, ("topic",)) for metric in ("npmi", "npmi_random"))
+    ours = {"method": ("sparse_vae",)}
+    found, by_chance = (per_replicate(peerread, metric, ("topic",), ours) for metric in ("npmi", "npmi_random"))
     return significantly_above(found, by_chance, "NPMI of top and random words (counted per factor):")
 
 

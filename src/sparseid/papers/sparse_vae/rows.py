@@ -9,7 +9,7 @@ import pandas as pd
 
 from sparseid.measurements import Key
 from sparseid.papers.labels import label
-from sparseid.papers.rows import joined, key, keys_of, per_replicate, select, with_keys
+from sparseid.papers.rows import joined, key, keys_of, per_replicate, with_keys
 
 CORRELATIONS = (0.0, 0.2, 0.4, 0.6, 0.8)
 """Values of rho in figure 3."""
@@ -39,8 +39,8 @@ def values(rows: pd.DataFrame, metric: str, method: str, **keys: Key) -> pd.Seri
     """
     if method == "beta_vae":
         keys = {"beta": PRINTED_BETA, **keys}
-    chosen = select(rows, {"method": (method,), **{name: (value,) for name, value in keys.items()}})
-    found = per_replicate(chosen, metric, ("fold",))
+    allowed = {"method": (method,), **{name: (value,) for name, value in keys.items()}}
+    found = per_replicate(rows, metric, ("fold",), allowed)
     if all(fold is None for _, fold in found.index):
         found.index = pd.Index([seed for seed, _ in found.index])
     return found

@@ -189,16 +189,15 @@ def deltas_of_arcs(deltas: np.ndarray, seed: int) -> Figure:
 def _curve(
     axes: Axes, rows: pd.DataFrame, metric: str, method: str, points: Points, place: float, aggregation: Aggregation
 ) -> None:
-    of_method = select(rows, {"method": (method,)})
     measured = {
-        float(at): per_replicate(select(of_method, {points.key: (at,)}), metric, aggregation.keys)
-        for at in values_of(of_method, points.key)
+        float(at): per_replicate(rows, metric, aggregation.keys, {"method": (method,), points.key: (at,)})
+        for at in values_of(rows, points.key)
     }
     measured = {at: values for at, values in measured.items() if len(values)}
     if not measured:
         return
     colour, places = COLOURS[method], [at + place for at in measured]
-    draw_band(axes, places, [aggregation.summarise_values(values) for values in measured.values()], colour)
+    draw_band(axes, places, [aggregation.summarise(values) for values in measured.values()], colour)
     dots = np.repeat(places, [len(values) for values in measured.values()])
     axes.scatter(dots, pd.concat(measured.values()), s=8, color=colour, alpha=0.5, linewidth=0)
 
