@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sparseid.papers.registry import ARTEFACTS
-from sparseid.papers.rows import no_rows
+from sparseid.papers.rows import newest, no_rows, rows_frame
 from sparseid.reporting import sections
 from sparseid.reporting.collect import Collection
 from sparseid.reporting.sections import write_artefact
@@ -51,6 +51,23 @@ def test_without_rows_and_printed_numbers_there_is_no_picture(tmp_path, drawn):
     section = write_artefact(ARTEFACTS["regcl/fig2"], NOTHING, tmp_path, "small")
     assert (drawn, section.figure, figure.exists()) == ([], None, False)
     assert (tmp_path / "small" / "regcl-fig2.md").exists()
+
+
+def test_a_figure_without_our_rows_is_drawn_only_if_no_other_scale_has_any(tmp_path, drawn, sparling_rows):
+    entry = ARTEFACTS["sparling/fig4"]
+    elsewhere = Collection(newest(rows_frame(sparling_rows(0))), [], [])
+    section = write_artefact(entry, elsewhere, tmp_path, "paper")
+    assert (drawn, section.figure, section.drawn_at) == ([], None, "small")
+    assert section.anchor_at(section.drawn_at) == write_artefact(entry, elsewhere, tmp_path, "small").anchor
+    assert drawn == ["small/sparling-fig4"]
+    assert write_artefact(entry, NOTHING, tmp_path, "paper").drawn_at == ""
+    assert drawn == ["small/sparling-fig4", "paper/sparling-fig4"]
+
+
+def test_a_figure_of_numbers_that_the_paper_does_not_print_needs_our_rows(tmp_path, drawn):
+    assert ARTEFACTS["tbr/fig3"].targets
+    section = write_artefact(ARTEFACTS["tbr/fig3"], NOTHING, tmp_path, "paper")
+    assert (drawn, section.figure, section.drawn_at) == ([], None, "")
 
 
 @pytest.mark.parametrize("kinds", [("svg",), ("svg", "png")])

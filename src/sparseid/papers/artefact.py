@@ -80,7 +80,7 @@ class Artefact:
 
     def figure(self, rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figure | None:
         """Draw its figure from its rows of one scale; None if there is nothing to draw."""
-        if rows.empty and not self.targets:
+        if rows.empty and all(target.value is None for target in self.targets):
             return None
         if self.draw_arrays is not None:
             return self.draw_arrays(rows, arrays, scale)

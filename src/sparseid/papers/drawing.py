@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
@@ -49,6 +52,19 @@ def draw_band(axes: Axes, places: Sequence[float], summaries: Sequence[Summary],
     axes.plot(places, [of.centre for of in summaries], color=colour, linewidth=width, marker="o", markersize=3)
     low, high = ([getattr(of, end) for of in summaries] for end in ("low", "high"))
     axes.fill_between(places, low, high, color=colour, alpha=0.15, linewidth=0)
+
+
+def draw_intervals(axes: Axes, places: Sequence[float], summaries: Sequence[Summary], **line: Any) -> None:
+    """Draw the centres of summaries as a line with markers, and their intervals as vertical bars."""
+    centres = np.array([of.centre for of in summaries])
+    ends = np.array([[of.low for of in summaries], [of.high for of in summaries]])
+    axes.errorbar(places, centres, np.abs(ends - centres), elinewidth=1.2, **line)
+
+
+def draw_dots(axes: Axes, values: Mapping[float, pd.Series], colour: str, **marker: Any) -> None:
+    """Draw a dot for each value above its place."""
+    places = np.repeat(list(values), [len(of) for of in values.values()])
+    axes.scatter(places, np.concatenate(list(values.values())), color=colour, linewidth=0, **marker)
 
 
 def hollow_points(axes: Axes, points: Sequence[tuple[float, float]], colour: str = INK, **marker: Any) -> None:
@@ -104,6 +120,7 @@ def legend_below(
 
 def tidy(axes: Axes) -> None:
     """Reduce the style to two spines and a faint horizontal grid."""
+    axes.spines[:].set_in_layout(False)  # the axes themselves are: sparing each spine a search for its ticks
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(FAINT)
     axes.tick_params(colors=INK, labelsize=8.5, which="both")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from sparseid.files import write_text
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import ClaimResult
 from sparseid.papers.labels import entry_label
-from sparseid.papers.presets import artefact_runs, of_artefact
+from sparseid.papers.presets import artefact_recipes, artefact_runs, of_artefact
 from sparseid.papers.targets import PaperTargets, Statement
 from sparseid.reporting.aggregate import Entry, entries
 from sparseid.reporting.collect import Collection
@@ -42,7 +42,9 @@ class Section:
     files: dict[str, str]
     """Type -> path of the table relative to the report's folder."""
     figure: Picture | None
-    """None for a plain table, and if the arrays of its runs are not available."""
+    """None for a plain table, without anything to draw, and if the arrays of its runs are not available."""
+    drawn_at: str
+    """Scale whose figure shows the paper's numbers as well, because this one has no rows to draw; else empty."""
     expected: frozenset[tuple[str, int]]
     """Runs (recipe hash, seed) of its presets."""
     done: frozenset[tuple[str, int]]
@@ -73,7 +75,11 @@ class Section:
     @property
     def anchor(self) -> str:
         """Anchor on the paper's page."""
-        return f"{self.scale}-{file_name(self.artefact.id)}"
+        return self.anchor_at(self.scale)
+
+    def anchor_at(self, scale: str) -> str:
+        """Return the anchor of the same artefact at a scale."""
+        return f"{scale}-{file_name(self.artefact.id)}"
 
 
 @dataclass(frozen=True)
@@ -107,13 +113,14 @@ def write_artefact(
     """Write table (.md, .tex) and figure (of `kinds`) of one artefact to ``<report>/<scale>``; return its section."""
     folder, name = report / scale, file_name(artefact.id)
     folder.mkdir(parents=True, exist_ok=True)
-    rows_of = partial(of_artefact, collection.rows, scale=scale, outputs=collection.outputs)
+    rows_of = cache(partial(of_artefact, collection.rows, scale=scale, outputs=collection.outputs))
     rows = rows_of(artefact.id)
     found = entries(artefact, rows, scale)
     table, heading = lines(found, artefact.aggregation), caption(artefact.title, scale, artefact.aggregation)
     write_text(folder / f"{name}.md", markdown(table, heading))
     write_text(folder / f"{name}.tex", latex(table, heading))
-    figure = artefact.figure(rows, collection.arrays(scale), scale)
+    drawn_at = "" if len(rows) or artefact.draw is None else _other_scale(artefact, collection, scale)
+    figure = None if drawn_at else artefact.figure(rows, collection.arrays(scale), scale)
     saved = [] if figure is None else save_figure(figure, folder, name, kinds)
     for path in {folder / f"{name}.{kind}" for kind in KINDS} - set(saved):  # of an earlier report
         path.unlink(missing_ok=True)
@@ -129,9 +136,20 @@ def write_artefact(
         conditions={statement.id: statement.condition for statement in artefact.statements},
         files={kind: f"{scale}/{name}.{kind}" for kind in ("md", "tex")},
         figure=picture(folder / f"{name}.svg", report) if figure is not None else None,
+        drawn_at=drawn_at,
         expected=expected,
         done=expected & set(zip(rows["recipe"], rows["seed"], strict=True)),
     )
+
+
+def _other_scale(artefact: Artefact, collection: Collection, scale: str) -> str:
+    """Return the first other scale in the collection with rows of an artefact; empty if there is none."""
+    measured = set(zip(collection.rows["scale"], collection.rows["recipe"], strict=True))
+    for other in collection.scales():
+        recipes = artefact_recipes(artefact.id, other, collection.outputs)
+        if other != scale and any((other, recipe) in measured for recipe in recipes):
+            return other
+    return ""
 
 
 def reported(paper: PaperTargets, artefact_id: str) -> Reported:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from sparseid.measurements import Key
 from sparseid.papers.ddl.claims import ALPHA, ALPHAS, DIMS, SCORES, mcc
-from sparseid.papers.drawing import FAINT, INK, legend_below, new_figure, new_plots
+from sparseid.papers.drawing import FAINT, INK, draw_dots, draw_intervals, legend_below, new_figure, new_plots
 from sparseid.papers.labels import label
 from sparseid.papers.rows import per_seed, select, values_of
 from sparseid.papers.targets import Target, load_targets
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 COLOURS = {3: "#1d4ed8", 4: "#c2410c", 5: "#0f766e"}
 """By number of latents."""
-WITH, WITHOUT, PAPER = "#1d4ed8", "#d4a106", "#be185d"
+WEIGHT = "\N{GREEK SMALL LETTER ALPHA}"  # as TeX, "$\\alpha$", it would cost parsing
+WITH, WITHOUT = "#1d4ed8", "#d4a106"
 MASKS = ("circulant2", "lower_triangular", "ones_minus_identity", "random", "dense")
 """Structures of figure 5, the dense one last."""
 MEMBERS_SHOWN = 4
@@ -36,8 +37,9 @@ def block_r2(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figur
     styles = {0.0: (WITHOUT, -0.18), ALPHA: (WITH, 0.18)}
     for axes, dim in zip(grid[0], DIMS, strict=True):
         for alpha, (colour, aside) in styles.items():
-            for place, score in enumerate((*SCORES, "ref")):
-                _point(axes, place + aside, per_seed(rows, "r2", dim=dim, alpha=alpha, score=score), colour)
+            scores = enumerate((*SCORES, "ref"))
+            found = {at + aside: per_seed(rows, "r2", dim=dim, alpha=alpha, score=score) for at, score in scores}
+            _points(axes, found, colour)
         ref = per_seed(rows, "r2", dim=dim, alpha=ALPHA, score="ref")
         if len(ref):
             axes.axhline(0.5 * ref.mean(), color=FAINT, linewidth=1, linestyle=":")
@@ -45,7 +47,7 @@ def block_r2(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figur
         groups = ", ".join(map(str, values_of(select(rows, {"dim": (dim,)}), "groups")))
         axes.set_title(f"{dim} latents" + (f", groups {groups}" if groups else ""), fontsize=10, color=INK)
     grid[0, 0].set_ylabel("R2", fontsize=9)
-    names = {r"$\alpha$ = 0": WITHOUT, rf"$\alpha$ = {ALPHA:g}": WITH}
+    names = {f"{WEIGHT} = 0": WITHOUT, f"{WEIGHT} = {ALPHA:g}": WITH}
     _legend(figure, names, f"scale={scale}; small points: seeds; dotted: half of the reference")
     return figure
 
@@ -57,8 +59,10 @@ def mcc_by_structure(rows: pd.DataFrame, targets: Sequence[Target], scale: str) 
     """
     figure, grid = new_plots(11.5, 3.7, columns=len(DIMS), sharey=True)
     for axes, dim in zip(grid[0], DIMS, strict=True):
-        for place, mask in enumerate(MASKS):
-            _point(axes, place, mcc(rows, dim=dim, mask=mask), WITHOUT if mask == "dense" else WITH)
+        found = {float(place): mcc(rows, dim=dim, mask=mask) for place, mask in enumerate(MASKS)}
+        dense = {place: found.pop(place) for place in [float(MASKS.index("dense"))]}
+        _points(axes, found, WITH)
+        _points(axes, dense, WITHOUT)
         axes.set_xticks(range(len(MASKS)), [label(mask).replace(" ", "\n") for mask in MASKS], fontsize=7)
         axes.set_title(f"{dim} latents", fontsize=10, color=INK)
     grid[0, 0].set_ylabel("MCC", fontsize=9)
@@ -71,8 +75,8 @@ def mcc_against_alpha(rows: pd.DataFrame, targets: Sequence[Target], scale: str)
     figure, grid = new_plots(7.5, 4.2)
     axes: Axes = grid[0, 0]
     for dim, aside in zip(DIMS, (-0.12, 0.0, 0.12), strict=True):
-        for place, alpha in enumerate(ALPHAS):
-            _point(axes, place + aside, mcc(rows, dim=dim, alpha=alpha), COLOURS[dim])
+        found = {place + aside: mcc(rows, dim=dim, alpha=alpha) for place, alpha in enumerate(ALPHAS)}
+        _points(axes, found, COLOURS[dim])
         printed = {target.keys["alpha"]: target.value for target in targets if target.keys["dim"] == dim}
         axes.plot(
             [place + aside for place, alpha in enumerate(ALPHAS) if alpha in printed],
@@ -80,21 +84,20 @@ def mcc_against_alpha(rows: pd.DataFrame, targets: Sequence[Target], scale: str)
             color=COLOURS[dim], linestyle="", marker="x", markersize=5, alpha=0.8,
         )  # fmt: skip
     axes.set_xticks(range(len(ALPHAS)), [f"{alpha:g}" for alpha in ALPHAS])
-    axes.set_xlabel(r"weight of the penalty, $\alpha$", fontsize=9)
+    axes.set_xlabel(f"weight of the penalty, {WEIGHT}", fontsize=9)
     axes.set_ylabel("MCC", fontsize=9)
     names = {f"{dim} latents": colour for dim, colour in COLOURS.items()}
     _legend(figure, names, f"scale={scale}; small points: seeds; crosses: the paper's")
     return figure
 
 
-def _point(axes: Axes, at: float, values: pd.Series, colour: str) -> None:
-    """Draw an entry: its seeds, their mean and its interval."""
-    if values.empty:
-        return
-    summary = load_targets("ddl").aggregation.summarise(values)
-    ends = np.abs(np.array([[summary.low], [summary.high]]) - summary.centre)
-    axes.scatter(np.full(len(values), at), values, s=9, color=colour, alpha=0.35, linewidth=0)
-    axes.errorbar([at], [summary.centre], ends, color=colour, marker="o", markersize=4.5, elinewidth=1.2)
+def _points(axes: Axes, found: Mapping[float, pd.Series], colour: str) -> None:
+    """Draw entries at their places: the seeds of each, their mean and its interval."""
+    found = {at: values for at, values in found.items() if len(values)}
+    if found:
+        summaries = [load_targets("ddl").aggregation.summarise(values) for values in found.values()]
+        draw_dots(axes, found, colour, s=9, alpha=0.35)
+        draw_intervals(axes, list(found), summaries, color=colour, marker="o", markersize=4.5, linestyle="")
 
 
 def _legend(figure: Figure, names: Mapping[str, str], title: str) -> None:

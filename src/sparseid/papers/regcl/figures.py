@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sparseid.papers.drawing import INK, legend_below, legend_line, new_figure, new_plots
+from sparseid.papers.drawing import INK, draw_dots, draw_intervals, legend_below, legend_line, new_figure, new_plots
 from sparseid.papers.labels import label
 from sparseid.papers.regcl.claims import ATTRIBUTIONS, LATENTS, REGCL, REGULARISATIONS, auc
 from sparseid.papers.rows import values_of
@@ -96,10 +96,6 @@ def _curve(
     if not measured:
         return
     summaries = [load_targets("regcl").aggregation.summarise(values) for values in measured.values()]
-    places, centres = np.array(list(measured)) + aside, np.array([summary.centre for summary in summaries])
-    ends = np.array([[summary.low for summary in summaries], [summary.high for summary in summaries]])
-    axes.errorbar(
-        places, centres, np.abs(ends - centres), color=colour, linewidth=width, elinewidth=1.2, marker="o", markersize=4
-    )
-    for at, values in zip(places, measured.values(), strict=True):
-        axes.scatter(np.full(len(values), at), values, s=9, color=colour, alpha=0.35, linewidth=0)
+    placed = {d + aside: values for d, values in measured.items()}
+    draw_intervals(axes, list(placed), summaries, color=colour, linewidth=width, marker="o", markersize=4)
+    draw_dots(axes, placed, colour, s=9, alpha=0.35)

@@ -62,7 +62,7 @@ def boxes_against_correlation(rows: pd.DataFrame, targets: Sequence[Target], sca
             _boxes(axes, found)
             if metric == "mse":
                 _mse_axis(axes, found)
-                axes.set_title(rf"$\rho$ = {rho:g}", fontsize=10, color=INK)
+                axes.set_title(f"\N{GREEK SMALL LETTER RHO} = {rho:g}", fontsize=10, color=INK)
             elif metric.startswith("dci"):
                 axes.set_ylim(-0.03, 1.03)
         if metric == "selector_hamming":
@@ -79,26 +79,33 @@ def boxes_against_correlation(rows: pd.DataFrame, targets: Sequence[Target], sca
 
 
 def _boxes(axes: Axes, found: dict[str, pd.Series]) -> None:
-    for place, (name, of_method) in enumerate(found.items()):
-        if of_method.empty:
-            continue
-        axes.boxplot(
-            [of_method.to_numpy()], positions=[place], widths=0.65, patch_artist=True, manage_ticks=False,
-            boxprops={"facecolor": COLOURS[name], "alpha": 0.6, "linewidth": 0.8},
-            medianprops={"color": INK, "linewidth": 1.4}, whiskerprops={"linewidth": 0.8}, capprops={"linewidth": 0.8},
-            flierprops={"marker": "o", "markersize": 2.5, "markerfacecolor": COLOURS[name], "markeredgewidth": 0},
+    """Draw a box plot of each method, as ``axes.boxplot`` does with seven lines and so four times as slowly."""
+    from matplotlib.cbook import boxplot_stats
+
+    boxes = {at: boxplot_stats(of.to_numpy())[0] for at, of in enumerate(found.values()) if len(of)}
+    if boxes:
+        places, drawn = np.array(list(boxes)), pd.DataFrame(list(boxes.values()))
+        colours = [COLOURS[list(found)[at]] for at in places]
+        low, high = drawn["q1"].to_numpy(), drawn["q3"].to_numpy()
+        axes.bar(places, high - low, 0.65, low, color=[(of, 0.6) for of in colours], edgecolor="black", linewidth=0.8)
+        ends = np.concatenate([drawn["whislo"], drawn["whishi"]])
+        axes.vlines(np.tile(places, 2), np.concatenate([low, high]), ends, color="black", linewidth=0.8)
+        axes.hlines(ends, np.tile(places, 2) - 0.16, np.tile(places, 2) + 0.16, color="black", linewidth=0.8)
+        axes.hlines(drawn["med"], places - 0.325, places + 0.325, color=INK, linewidth=1.4)
+        outside = drawn["fliers"].map(len)
+        axes.scatter(
+            np.repeat(places, outside), np.concatenate(list(drawn["fliers"])), s=6, linewidth=0,
+            c=np.repeat(colours, outside),
         )  # fmt: skip
     axes.set_xlim(-0.6, len(found) - 0.4)
     axes.set_xticks([])
 
 
 def _mse_axis(axes: Axes, found: dict[str, pd.Series]) -> None:
-    from matplotlib.ticker import NullFormatter
-
     axes.set_yscale("log")
     axes.set_ylim(0.15, 60)
     axes.set_yticks([0.25, 1, 4, 16], ["0.25", "1", "4", "16"])
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.minorticks_off()
     axes.axhline(NOISE_FLOOR, color=FAINT, linewidth=1, linestyle=":")
     for place, of_method in enumerate(found.values()):
         if stuck := int((of_method > STUCK_ABOVE).sum()):

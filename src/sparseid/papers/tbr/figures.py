@@ -14,6 +14,7 @@ from sparseid.papers.drawing import (
     FAINT,
     INK,
     draw_band,
+    draw_dots,
     hollow_points,
     legend_below,
     legend_dot,
@@ -198,8 +199,7 @@ def _curve(
         return
     colour, places = COLOURS[method], [at + place for at in measured]
     draw_band(axes, places, [aggregation.summarise(values) for values in measured.values()], colour)
-    dots = np.repeat(places, [len(values) for values in measured.values()])
-    axes.scatter(dots, pd.concat(measured.values()), s=8, color=colour, alpha=0.5, linewidth=0)
+    draw_dots(axes, dict(zip(places, measured.values(), strict=True)), colour, s=8, alpha=0.5)
 
 
 def _paper_points(
