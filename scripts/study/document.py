@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 import pandas as pd
 
@@ -22,7 +23,6 @@ from sparseid.papers.regcl.study import (
     at,
     leads,
     minimum_norm,
-    outcome,
 )
 from sparseid.papers.rows import per_replicate, select, values_of
 from sparseid.papers.targets import load_targets
@@ -95,6 +95,14 @@ def variants(scale: str) -> tuple[Variant, ...]:
         for text in planned.variants:
             runs.setdefault(text, []).append(planned.run)
     return tuple(Variant(text, frozenset(map(recipe_hash, own)), own[-1]) for text, own in runs.items())
+
+
+def outcome(values: pd.Series) -> Literal["holds", "fails", "open"]:
+    """Return whether leads are above zero: ``open`` if their interval contains zero or is undefined."""
+    summary = load_targets("regcl").aggregation_of(ID).summarise(values)
+    if summary.n < 2 or summary.low <= 0 <= summary.high:
+        return "open"
+    return "holds" if summary.low > 0 else "fails"
 
 
 def study_text(rows: pd.DataFrame, scales: Sequence[str], notes: str) -> str:

@@ -19,7 +19,6 @@ from sparseid.papers.presets import (
     recorded_presets,
     save_planned_runs,
     variant_name,
-    variants_of,
 )
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.papers.rows import newest, rows_frame
@@ -61,12 +60,12 @@ def test_a_figure_over_domains_reads_the_presets_of_all_of_them(sparling_rows):
 
 def test_rows_name_the_variants_of_their_preset_that_share_their_run(sparling_rows):
     planned = plan(["experiment=regcl/study", "scale=small"]).trials
-    named = {recipe_hash(trial.run): [variant_name(text, trial.run) for text in trial.variants] for trial in planned}
+    named = {recipe_hash(of.run): tuple(variant_name(text, of.run) for text in of.variants) for of in planned}
     rows = rows_frame([row for recipe in named for row in sparling_rows(0, recipe=recipe, densities=1)])
     kept = of_artefact(rows, "regcl/study", "small")
-    assert dict(zip(kept["recipe"], map(variants_of, kept["variants"]), strict=True)) == named
+    assert dict(zip(kept["recipe"], kept["variants"], strict=True)) == named
     assert max(map(len, named.values())) > 1
-    assert ["max_samples=819200, batch_size=1024, 800 steps"] in named.values()
+    assert ("max_samples=819200, batch_size=1024, 800 steps",) in named.values()
     assert "variants" not in of_artefact(rows, "regcl/table1", "small")
 
 

@@ -21,7 +21,6 @@ from sparseid.papers.regcl.study import (
     anchors,
     leads,
     minimum_norm,
-    outcome,
     study_rows,
 )
 from sparseid.papers.registry import ARTEFACTS
@@ -32,7 +31,9 @@ from sparseid.training.rows import Row
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "study" / "study.py"
 DOCUMENT = runpy.run_path(str(SCRIPT.with_name("document.py")))
-QUESTIONS, study_text, variants = (DOCUMENT[name] for name in ("QUESTIONS", "study_text", "variants"))
+QUESTIONS, study_text, variants, outcome = (
+    DOCUMENT[name] for name in ("QUESTIONS", "study_text", "variants", "outcome")
+)
 BASE = {"run": "r", "paper": "regcl", "scale": "small", "unit": "", "n": 9, "commit": "a" * 40, "dirty": False}
 BASE |= {"device": "cpu", "written": "2026-05-01T10:00:00+00:00"}
 ADDITIVE = "data.mixing=additive"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
     from sparseid.metrics.intervals import Summary
+    from sparseid.papers.aggregation import Aggregation
 
 INK = "#22272e"
 FAINT = "#8b949e"
@@ -54,11 +55,18 @@ def draw_band(axes: Axes, places: Sequence[float], summaries: Sequence[Summary],
     axes.fill_between(places, low, high, color=colour, alpha=0.15, linewidth=0)
 
 
-def draw_intervals(axes: Axes, places: Sequence[float], summaries: Sequence[Summary], **line: Any) -> None:
-    """Draw the centres of summaries as a line with markers, and their intervals as vertical bars."""
-    centres = np.array([of.centre for of in summaries])
-    ends = np.array([[of.low for of in summaries], [of.high for of in summaries]])
-    axes.errorbar(places, centres, np.abs(ends - centres), elinewidth=1.2, **line)
+def draw_summaries(
+    axes: Axes, values: Mapping[float, pd.Series], aggregation: Aggregation, colour: str, **line: Any
+) -> None:
+    """Draw values at their places, a dot each, and their centres as a line with markers, with intervals as bars."""
+    values = {at: of for at, of in values.items() if len(of)}
+    if values:
+        draw_dots(axes, values, colour, s=9, alpha=0.35)
+        summaries = [aggregation.summarise(of) for of in values.values()]
+        ends = np.abs([[of.low - of.centre for of in summaries], [of.high - of.centre for of in summaries]])
+        axes.errorbar(
+            list(values), [of.centre for of in summaries], ends, color=colour, elinewidth=1.2, marker="o", **line
+        )
 
 
 def draw_dots(axes: Axes, values: Mapping[float, pd.Series], colour: str, **marker: Any) -> None:

@@ -90,32 +90,21 @@ def of_artefact(rows: pd.DataFrame, artefact: str, scale: str, outputs: Path | N
     """Return the rows at `scale` with the settings of the artefact's presets, whatever their seed.
 
     Runs with other settings (``method.encoder.width=8``) have their own tables and never get into the artefact. If a
-    preset has variants, column ``variants`` names those that share a row's run, see :func:`variants_of`.
+    preset has variants, column ``variants`` is a tuple of the names of those that share a row's run.
     """
     mine = rows[(rows["scale"] == scale) & rows["recipe"].isin(artefact_recipes(artefact, scale, outputs))]
     mine = without_empty_keys(mine)
-    lines = [line for name in presets_of(artefact) for line in _lines(name, scale, outputs)]
-    shared: dict[str, dict[str, None]] = {}
-    for _, _, _, recipe, _, variants in lines:
-        if variants:
-            shared.setdefault(recipe, {})[variants] = None  # of several seeds
-    texts = {recipe: _SEPARATOR.join(own) for recipe, own in shared.items()}
-    return mine.assign(**{VARIANTS: mine["recipe"].map(texts)}) if texts else mine
-
-
-def variants_of(text: str) -> list[str]:
-    """Return the names in a field of column ``variants``."""
-    return text.split(_SEPARATOR)
+    lines = [line for name in presets_of(artefact) for line in _lines(name, scale, outputs) if line[-1]]
+    shared: dict[str, tuple[str, ...]] = {}
+    for _, _, _, recipe, _, variants in lines:  # one of each seed
+        shared[recipe] = (*shared.get(recipe, ()), *variants.split(_SEPARATOR))
+    return mine.assign(**{VARIANTS: mine["recipe"].map(shared)}) if shared else mine
 
 
 def variant_name(text: str, run: RunConfig) -> str:
-    """Return the name of a variant with one of its runs.
+    """Return the name of a variant with one of its runs: ``mixing=additive, gain_x1=10``; ``base`` without overrides.
 
-    Returns
-    -------
-    str
-        Its overrides without the paths of their settings, ``mixing=additive, gain_x1=10``, and its training steps if it
-        changes the trainer; ``base`` without overrides.
+    If it changes the trainer, its name has the training steps as well.
     """
     words = [re.sub(r"^[\w.]*\.", "", word) for word in text.split()]
     if re.search(r"(^|\s)trainer\.", text):

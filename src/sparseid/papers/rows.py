@@ -84,20 +84,8 @@ def per_seed(
 ) -> pd.Series:
     """Return the values of one metric of one table entry, indexed by seed.
 
-    Parameters
-    ----------
-    rows
-        A rows DataFrame; the newest row of each entry and seed only.
-    metric
-        Name of the metric.
-    allowed
-        Keys that the rows must have, as of :func:`select`; they may have more.
-    **keys
-        Further ones, with a single value.
-
-    Returns
-    -------
-    Series of float64, index ``seed``; rows without a value (undefined metrics) are dropped, several of a seed averaged.
+    Rows must have the keys `allowed`, as of :func:`select`, and `keys`, each with a single value; they may have more.
+    Rows without a value (undefined metrics) are dropped, several of a seed averaged.
     """
     found = per_replicate(rows, metric, (), {**allowed, **{name: (value,) for name, value in keys.items()}})
     return found.set_axis([seed for (seed,) in found.index])

@@ -12,7 +12,7 @@ from sparseid.files import write_text
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import ClaimResult
 from sparseid.papers.labels import entry_label
-from sparseid.papers.presets import artefact_recipes, artefact_runs, of_artefact
+from sparseid.papers.presets import artefact_runs, of_artefact
 from sparseid.papers.targets import PaperTargets, Statement
 from sparseid.reporting.aggregate import Entry, entries
 from sparseid.reporting.collect import Collection
@@ -75,11 +75,7 @@ class Section:
     @property
     def anchor(self) -> str:
         """Anchor on the paper's page."""
-        return self.anchor_at(self.scale)
-
-    def anchor_at(self, scale: str) -> str:
-        """Return the anchor of the same artefact at a scale."""
-        return f"{scale}-{file_name(self.artefact.id)}"
+        return f"{self.scale}-{file_name(self.artefact.id)}"
 
 
 @dataclass(frozen=True)
@@ -119,7 +115,8 @@ def write_artefact(
     table, heading = lines(found, artefact.aggregation), caption(artefact.title, scale, artefact.aggregation)
     write_text(folder / f"{name}.md", markdown(table, heading))
     write_text(folder / f"{name}.tex", latex(table, heading))
-    drawn_at = "" if len(rows) or artefact.draw is None else _other_scale(artefact, collection, scale)
+    others = [] if len(rows) or artefact.draw is None else collection.scales()
+    drawn_at = next((other for other in others if len(rows_of(artefact.id, scale=other))), "")
     figure = None if drawn_at else artefact.figure(rows, collection.arrays(scale), scale)
     saved = [] if figure is None else save_figure(figure, folder, name, kinds)
     for path in {folder / f"{name}.{kind}" for kind in KINDS} - set(saved):  # of an earlier report
@@ -140,16 +137,6 @@ def write_artefact(
         expected=expected,
         done=expected & set(zip(rows["recipe"], rows["seed"], strict=True)),
     )
-
-
-def _other_scale(artefact: Artefact, collection: Collection, scale: str) -> str:
-    """Return the first other scale in the collection with rows of an artefact; empty if there is none."""
-    measured = set(zip(collection.rows["scale"], collection.rows["recipe"], strict=True))
-    for other in collection.scales():
-        recipes = artefact_recipes(artefact.id, other, collection.outputs)
-        if other != scale and any((other, recipe) in measured for recipe in recipes):
-            return other
-    return ""
 
 
 def reported(paper: PaperTargets, artefact_id: str) -> Reported:

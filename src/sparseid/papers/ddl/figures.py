@@ -10,7 +10,7 @@ import pandas as pd
 
 from sparseid.measurements import Key
 from sparseid.papers.ddl.claims import ALPHA, ALPHAS, DIMS, SCORES, mcc
-from sparseid.papers.drawing import FAINT, INK, draw_dots, draw_intervals, legend_below, new_figure, new_plots
+from sparseid.papers.drawing import FAINT, INK, draw_summaries, legend_below, new_figure, new_plots
 from sparseid.papers.labels import label
 from sparseid.papers.rows import per_seed, select, values_of
 from sparseid.papers.targets import Target, load_targets
@@ -59,10 +59,9 @@ def mcc_by_structure(rows: pd.DataFrame, targets: Sequence[Target], scale: str) 
     """
     figure, grid = new_plots(11.5, 3.7, columns=len(DIMS), sharey=True)
     for axes, dim in zip(grid[0], DIMS, strict=True):
-        found = {float(place): mcc(rows, dim=dim, mask=mask) for place, mask in enumerate(MASKS)}
-        dense = {place: found.pop(place) for place in [float(MASKS.index("dense"))]}
-        _points(axes, found, WITH)
-        _points(axes, dense, WITHOUT)
+        found = [(float(place), mcc(rows, dim=dim, mask=mask)) for place, mask in enumerate(MASKS)]
+        _points(axes, dict(found[:-1]), WITH)
+        _points(axes, dict(found[-1:]), WITHOUT)
         axes.set_xticks(range(len(MASKS)), [label(mask).replace(" ", "\n") for mask in MASKS], fontsize=7)
         axes.set_title(f"{dim} latents", fontsize=10, color=INK)
     grid[0, 0].set_ylabel("MCC", fontsize=9)
@@ -92,12 +91,7 @@ def mcc_against_alpha(rows: pd.DataFrame, targets: Sequence[Target], scale: str)
 
 
 def _points(axes: Axes, found: Mapping[float, pd.Series], colour: str) -> None:
-    """Draw entries at their places: the seeds of each, their mean and its interval."""
-    found = {at: values for at, values in found.items() if len(values)}
-    if found:
-        summaries = [load_targets("ddl").aggregation.summarise(values) for values in found.values()]
-        draw_dots(axes, found, colour, s=9, alpha=0.35)
-        draw_intervals(axes, list(found), summaries, color=colour, marker="o", markersize=4.5, linestyle="")
+    draw_summaries(axes, found, load_targets("ddl").aggregation, colour, markersize=4.5, linestyle="")
 
 
 def _legend(figure: Figure, names: Mapping[str, str], title: str) -> None:

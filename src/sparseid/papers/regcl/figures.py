@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sparseid.papers.drawing import INK, draw_dots, draw_intervals, legend_below, legend_line, new_figure, new_plots
+from sparseid.papers.drawing import INK, draw_summaries, legend_below, legend_line, new_figure, new_plots
 from sparseid.papers.labels import label
 from sparseid.papers.regcl.claims import ATTRIBUTIONS, LATENTS, REGCL, REGULARISATIONS, auc
 from sparseid.papers.rows import values_of
 from sparseid.papers.targets import Target, load_targets
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLOURS = dict(zip(ATTRIBUTIONS, ("#1d4ed8", "#0f766e", "#c2410c", "#6d28d9", "#d4a106", "#be185d"), strict=True))
@@ -26,12 +25,14 @@ MEMBERS_SHOWN = 3
 def auc_against_latents(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
     """Draw figure 2: AUC against the number of latents, RegCL in black, the supervised baselines in colours."""
     figure, grid = new_plots(9.5, 4.0, columns=len(REGULARISATIONS), sharey=True)
+    aggregation = load_targets("regcl").aggregation
     latents = [d for d in LATENTS if d in set(values_of(rows, "dim"))]
     side_by_side = np.linspace(-0.2, 0.2, len(ATTRIBUTIONS) + 1)  # equal AUCs would hide each other
     for axes, regularisation in zip(grid[0], REGULARISATIONS, strict=True):
-        _curve(axes, rows, REGCL, latents, "black", 2.5, side_by_side[0])
-        for attribution, aside in zip(ATTRIBUTIONS, side_by_side[1:], strict=True):
-            _curve(axes, rows, (attribution, "supervised", regularisation), latents, COLOURS[attribution], 1.5, aside)
+        baselines = [((name, "supervised", regularisation), COLOURS[name], 1.5) for name in ATTRIBUTIONS]
+        for (name, colour, width), aside in zip([(REGCL, "black", 2.5), *baselines], side_by_side, strict=True):
+            found = {d + aside: auc(rows, *name, dim=d) for d in latents}
+            draw_summaries(axes, found, aggregation, colour, linewidth=width, markersize=4)
         title = "supervised baselines" + (", regularised" if regularisation == "regularised" else "")
         axes.set_title(title, fontsize=10, color=INK)
         axes.set_xlabel("latents", fontsize=9)
@@ -39,8 +40,8 @@ def auc_against_latents(rows: pd.DataFrame, targets: Sequence[Target], scale: st
     grid[0, 0].set_ylabel("AUC, % (chance: 50)", fontsize=9)
     handles = [legend_line("black", 2.5), *(legend_line(COLOURS[name], 1.5) for name in ATTRIBUTIONS)]
     names = [f"RegCL, scale={scale}", *(label(name) for name in ATTRIBUTIONS)]
-    spread = load_targets("regcl").aggregation.interval_words
-    legend_below(figure, handles, names, f"points: data sets; bar: {spread} of their mean", columns=4)
+    title = f"points: data sets; bar: {aggregation.interval_words} of their mean"
+    legend_below(figure, handles, names, title, columns=4)
     return figure
 
 
@@ -79,23 +80,3 @@ def attribution_maps(maps: Mapping[str, np.ndarray], truth: np.ndarray | None, s
         axes.set_title(f"seed {seeds[member]}" if member < len(seeds) else "", fontsize=8.5, color=INK)
     figure.supxlabel("observed feature; rows: scored latents; dark: attributed", fontsize=8.5)
     return figure
-
-
-def _curve(
-    axes: Axes,
-    rows: pd.DataFrame,
-    name: tuple[str, str, str],
-    latents: Sequence[int],
-    colour: str,
-    width: float,
-    aside: float,
-) -> None:
-    """Draw an entry against the number of latents, displaced by `aside`."""
-    measured = {d: auc(rows, *name, dim=d) for d in latents}
-    measured = {d: values for d, values in measured.items() if len(values)}
-    if not measured:
-        return
-    summaries = [load_targets("regcl").aggregation.summarise(values) for values in measured.values()]
-    placed = {d + aside: values for d, values in measured.items()}
-    draw_intervals(axes, list(placed), summaries, color=colour, linewidth=width, marker="o", markersize=4)
-    draw_dots(axes, placed, colour, s=9, alpha=0.35)

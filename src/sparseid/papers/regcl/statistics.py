@@ -100,9 +100,8 @@ def _frame(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _rows_like(rows: pd.DataFrame, values: Sequence[tuple[dict[str, Any], str, float]], n: int) -> pd.DataFrame:
     """Return a row per value, based on the newest of `rows`, without seed because it depends on all of them."""
-    newest = newest_row(rows)
     keys, metrics, numbers = zip(*values, strict=True)
-    table = pd.DataFrame([newest] * len(values)).reset_index(drop=True)
+    table = pd.DataFrame([newest_row(rows)] * len(values)).reset_index(drop=True)
     units = {"sum_sq": "squared AUC percent", "meandiff": "AUC percent points"}
     unit = [units.get(metric, "1") for metric in metrics]
     table = table.assign(metric=list(metrics), value=list(numbers), n=n, seed=-1, unit=unit)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
 from sparseid.measurements import Key
-from sparseid.papers.presets import VARIANTS, variants_of
+from sparseid.papers.presets import VARIANTS
 from sparseid.papers.regcl.claims import REGCL, REGULARISATIONS, auc
 from sparseid.papers.rows import per_replicate, values_of, with_keys
 from sparseid.papers.targets import load_targets
@@ -46,8 +46,6 @@ RELATIONS: Mapping[str, tuple[Name, Name | None]] = {
     "RegCL above every other cell": (REGCL, None),
 }
 """Relations of table 1: the higher entry and the lower one; None is the best of all others of `ENTRIES`."""
-
-Outcome = Literal["holds", "fails", "open"]
 
 
 def anchors() -> dict[str, float]:
@@ -97,27 +95,18 @@ def minimum_norm(rows: pd.DataFrame) -> pd.Series:
     return per_replicate(rows, "minimum_norm_auc", ("dim",))
 
 
-def outcome(values: pd.Series) -> Outcome:
-    """Return whether leads are above zero: ``open`` if their interval contains zero or is undefined."""
-    summary = load_targets("regcl").aggregation_of(ID).summarise(values)
-    if summary.n < 2 or summary.low <= 0 <= summary.high:
-        return "open"
-    return "holds" if summary.low > 0 else "fails"
-
-
 def study_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the artefact, computed from those of the preset's runs at one scale.
 
     Per variant and data set: ``lead`` of each relation, ``above_paper`` of each anchor, ``minimum_norm_auc``. None of
     rows without column ``variants``: they are of other settings.
     """
-    shared = {text: variants_of(text) for text in rows[VARIANTS].unique()} if VARIANTS in rows else {}
-    found_rows: list[dict[str, Any]] = []
+    of_row = rows[VARIANTS].tolist() if VARIANTS in rows else []
+    found_rows: list[dict[Any, Any]] = []
     found_keys: list[dict[str, Any]] = []
-    for variant in dict.fromkeys(name for names in shared.values() for name in names):
-        own = rows[rows[VARIANTS].isin([text for text, names in shared.items() if variant in names])]
-        last = own.drop_duplicates("seed", keep="last").to_dict("records")
-        of_seed = {row["seed"]: {str(name): value for name, value in row.items()} for row in last}
+    for variant in dict.fromkeys(name for names in of_row for name in names):
+        own = rows[[variant in names for names in of_row]]
+        of_seed = {row["seed"]: row for row in own.drop_duplicates("seed", keep="last").to_dict("records")}
         found = [("lead", {"relation": name}, values) for name, values in leads(own).items()]
         found += [("above_paper", {"anchor": name}, values) for name, values in above_paper(own).items()]
         for metric, keys, values in [*found, ("minimum_norm_auc", {}, minimum_norm(own))]:

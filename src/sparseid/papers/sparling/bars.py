@@ -15,7 +15,6 @@ from sparseid.papers.targets import Target, load_targets
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.patches import Patch
 
 
 @dataclass(frozen=True)
@@ -74,12 +73,9 @@ def hollow_bar(axes: Axes, x: float, target: Target, colour: str) -> None:
 
 def bar_legend(figure: Figure, scale: str) -> None:
     """Add a legend of filled and hollow bars below a figure."""
-    spread = load_targets("sparling").aggregation.interval_words
-    labels = [f"ours, scale={scale} (dots: seeds; whiskers: {spread})", paper_label(scale)]
-    legend_below(figure, [_patch(FAINT, filled=True), _patch(FAINT, filled=False)], labels)
-
-
-def _patch(colour: str, filled: bool) -> Patch:
     from matplotlib.patches import Patch
 
-    return Patch(facecolor=colour if filled else "white", edgecolor=colour, hatch=None if filled else "////")
+    spread = load_targets("sparling").aggregation.interval_words
+    labels = [f"ours, scale={scale} (dots: seeds; whiskers: {spread})", paper_label(scale)]
+    handles = [Patch(facecolor=FAINT, edgecolor=FAINT), Patch(facecolor="white", edgecolor=FAINT, hatch="////")]
+    legend_below(figure, handles, labels)

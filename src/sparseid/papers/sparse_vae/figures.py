@@ -85,18 +85,14 @@ def _boxes(axes: Axes, found: dict[str, pd.Series]) -> None:
     boxes = {at: boxplot_stats(of.to_numpy())[0] for at, of in enumerate(found.values()) if len(of)}
     if boxes:
         places, drawn = np.array(list(boxes)), pd.DataFrame(list(boxes.values()))
-        colours = [COLOURS[list(found)[at]] for at in places]
-        low, high = drawn["q1"].to_numpy(), drawn["q3"].to_numpy()
+        colours, low, high = [COLOURS[list(found)[at]] for at in places], drawn["q1"].to_numpy(), drawn["q3"].to_numpy()
         axes.bar(places, high - low, 0.65, low, color=[(of, 0.6) for of in colours], edgecolor="black", linewidth=0.8)
-        ends = np.concatenate([drawn["whislo"], drawn["whishi"]])
-        axes.vlines(np.tile(places, 2), np.concatenate([low, high]), ends, color="black", linewidth=0.8)
-        axes.hlines(ends, np.tile(places, 2) - 0.16, np.tile(places, 2) + 0.16, color="black", linewidth=0.8)
+        for quartile, end in ((low, drawn["whislo"]), (high, drawn["whishi"])):
+            axes.vlines(places, quartile, end, color="black", linewidth=0.8)
+            axes.hlines(end, places - 0.16, places + 0.16, color="black", linewidth=0.8)
         axes.hlines(drawn["med"], places - 0.325, places + 0.325, color=INK, linewidth=1.4)
-        outside = drawn["fliers"].map(len)
-        axes.scatter(
-            np.repeat(places, outside), np.concatenate(list(drawn["fliers"])), s=6, linewidth=0,
-            c=np.repeat(colours, outside),
-        )  # fmt: skip
+        for at, colour, outside in zip(places, colours, drawn["fliers"], strict=True):
+            axes.scatter([at] * len(outside), outside, s=6, color=colour, linewidth=0)
     axes.set_xlim(-0.6, len(found) - 0.4)
     axes.set_xticks([])
 
