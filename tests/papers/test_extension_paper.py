@@ -122,4 +122,4 @@ def test_what_is_wrong_with_it_is_named(folder, name, text, message):
 
 def test_two_papers_of_one_name_are_refused(folder):
     (folder / "papers" / "toy").rename(folder / "papers" / "tbr")
-    assert "two of papers are called tbr: sparseid.papers.tbr and with_a_paper.papers.tbr" in ask(folder).stderr
+    assert "two papers are called tbr: sparseid.papers.tbr and with_a_paper.papers.tbr" in ask(folder).stderr
