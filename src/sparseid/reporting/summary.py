@@ -73,7 +73,7 @@ def finish_run(folder: Path, page: bool = True) -> None:
         _print_table(console, caption(summary.title, scale, summary.aggregation), table)
     for further in run_tables(paper, rows):
         _print_numbers(console, further)
-    _print_end(console, scale, folder / "figures", _build_report(console, outputs) if page else None)
+    _print_end(console, scale, folder / "figures", "*.svg", _build_report(console, outputs) if page else None)
 
 
 def finish_artefact(artefact_id: str, outputs: Path, scale: str, recipes: frozenset[str] = frozenset()) -> None:
@@ -113,7 +113,7 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str, recipes: frozen
     for problem in collection.of_paper(chosen.paper).problems:
         _say(console, f"not used: {problem}")
     page = _build_report(console, outputs, collection)  # of all papers: slower than the table above
-    _print_end(console, scale, page.parent / scale, page)
+    _print_end(console, scale, page.parent / scale, f"{file_name(chosen.id)}.svg", page)
 
 
 def _finish_others(console: Console, chosen: Artefact, rows: pd.DataFrame, outputs: Path, scale: str) -> None:
@@ -195,8 +195,9 @@ def _print_claims(console: Console, claims: list[ClaimResult]) -> None:
         console.print(Padding(Text(finding.text, style="dim"), (0, 0, 0, 11)))
 
 
-def _print_end(console: Console, scale: str, figures: Path, page: Path | None) -> None:
-    _say(console, f"Figures: {figures}")
+def _print_end(console: Console, scale: str, folder: Path, figures: str, page: Path | None) -> None:
+    if any(folder.glob(figures)):
+        _say(console, f"Figures: {folder}")
     if page is not None:
         _say(console, f"Report:  {page}")
     if scale != "paper":
