@@ -41,10 +41,10 @@ plan: setup  ## list every run of every artefact: done or to do, by which commit
 reproduce-all: setup  ## make what is missing of every artefact, then the report (SCALE, ONLY, LAUNCHER=local|slurm, ARGS, FORCE=1)
 	@$(BIN)/python scripts/reproduce.py --scale $(SCALE) --launcher $(LAUNCHER) $(ONLY:%=--only %) $(if $(FORCE),--again-recorded) $(ARGS)
 
-report: setup  ## tables, figures and verdicts from whatever has finished, as outputs/report/index.html (ARGS=--png)
+report: setup  ## tables, figures and verdicts from all finished runs, as outputs/report/index.html (ARGS=--png)
 	@$(BIN)/python scripts/report.py $(ARGS)
 
-study: setup  ## write the study of RegCL's headline (scripts/study/STUDY.md) from whatever of it has finished
+study: setup  ## write the study of RegCL's headline (scripts/study/STUDY.md) from its finished runs
 	@$(BIN)/python scripts/study/study.py
 
 data: setup  ## download data, check what you have placed, or say what to place where (DATASETS="gtex zeisel"; DATASETS=--help lists them)

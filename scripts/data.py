@@ -10,16 +10,16 @@ import inspect
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from pkgutil import resolve_name
 
 from sparseid.config.components import settings_classes
 from sparseid.errors import InputError
+from sparseid.extensions import load_object
 
 
 def data_sets() -> dict[str, Callable[[], Iterator[str]]]:
     """Return the functions that obtain or check data, by name; each data set says itself which it is."""
-    places = [getattr(settings, "obtained_by", "") for settings in settings_classes("data").values()]
-    return {place.rpartition(":")[2]: resolve_name(place) for place in sorted(filter(None, places))}
+    places = {getattr(settings, "obtained_by", ""): settings for settings in settings_classes("data").values()}
+    return {place.rpartition(":")[2]: load_object(place, places[place]) for place in sorted(filter(None, places))}
 
 
 def main() -> int:

@@ -147,7 +147,7 @@ class Parts:
         shown = artefact(name)
         found = self.entries(name, scale)
         reported = [entry for entry in found if entry.target is not None and entry.ours is not None]
-        return markdown(lines(reported, shown.aggregation), caption(shown.title, scale, shown.aggregation))
+        return markdown(lines(reported, shown), caption(shown.title, scale, shown.aggregation))
 
     def figure(self, name: str, scale: str) -> str:
         """Draw the figure of an artefact."""

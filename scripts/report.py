@@ -1,4 +1,4 @@
-"""Write the report of whatever has finished: python scripts/report.py [--outputs FOLDER] [--scale SCALE] [--png]."""
+"""Write the report of all finished runs: python scripts/report.py [--outputs FOLDER] [--scale SCALE] [--png]."""
 
 import argparse
 import sys
@@ -10,7 +10,7 @@ from sparseid.reporting.page import build_report
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Tables, figures and verdicts from whatever has finished.")
+    parser = argparse.ArgumentParser(description="Tables, figures and verdicts from all finished runs.")
     parser.add_argument("--outputs", type=Path, default=Path("outputs"), help="folder of runs (default: outputs)")
     parser.add_argument("--scale", choices=["smoke", "small", "paper"], help="only this scale (default: all)")
     parser.add_argument("--png", action="store_true", help="also write figures as PNG files")

@@ -18,10 +18,10 @@ from sparseid.config.identity import row_keys
 from sparseid.config.schema import LoggerSettings
 from sparseid.config.stored import load_run_config
 from sparseid.errors import InputError
-from sparseid.papers.labels import label
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.reporting import PAGE
 from sparseid.reporting.page import build_report
+from sparseid.reporting.tables import metric_text
 from sparseid.training.errors import RunError
 from sparseid.training.loggers import FIGURES, new_points, summary_name
 from sparseid.training.rows import read_rows
@@ -75,7 +75,7 @@ def workspace(
     from wandb_workspaces import expr
 
     def bars(metric: str) -> Any:
-        title = label(metric) + (f", {names.units[metric]}" if names.units[metric] else "")
+        title = metric_text(metric, names.units[metric], paper)
         keys: list[Any] = [panels.SummaryMetric(name) for name in sorted(names.finals[metric], key=_natural)]
         return panels.BarPlot(title=title, metrics=keys, groupby="JobType", groupby_aggfunc="mean")
 

@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from sparseid.errors import InputError
-from sparseid.extensions import Extension, load, packages, parts
+from sparseid.extensions import Extension, load, load_object, packages, parts
 
 
 @pytest.fixture(autouse=True)
@@ -16,6 +16,8 @@ def _fresh(monkeypatch):
     packages.cache_clear()
     yield
     packages.cache_clear()
+    for name in [name for name in sys.modules if name.startswith("with_")]:
+        del sys.modules[name]
 
 
 def _package(folder, name="with_sounds"):
@@ -51,7 +53,10 @@ def test_an_installed_package_is_found_by_its_entry_point(tmp_path, monkeypatch)
 
 @pytest.mark.parametrize(
     ("value", "message"),
-    [("/no/such/folder", "which is not a folder"), ("{broken}", "RuntimeError: no luck\\n  from: .*__init__.py:1")],
+    [
+        ("/no/such/folder,/other", f"which is not a folder\n.*several folders are separated by {os.pathsep!r}"),
+        ("{broken}", "RuntimeError: no luck\\n  from: .*__init__.py:1"),
+    ],
 )
 def test_what_cannot_be_used_is_named(tmp_path, monkeypatch, value, message):
     broken = _package(tmp_path, "broken_extension")
@@ -69,7 +74,7 @@ def test_parts_of_all_packages_have_names_of_their_own(tmp_path, monkeypatch):
     packages.cache_clear()
     monkeypatch.setenv("SPARSEID_EXTENSIONS", os.pathsep.join(map(str, folders)))
     with pytest.raises(
-        InputError, match=r"two of data are called sounds: with_sounds\S* and with_more_sounds(.|\n)*rename"
+        InputError, match=r"two data sets are called sounds: with_sounds\S* and with_more_sounds(.|\n)*rename"
     ):
         parts("data", "settings.py")
 
@@ -82,6 +87,56 @@ def test_a_module_that_cannot_be_imported_is_named_with_its_line(tmp_path, monke
         load("with_an_error.data.sounds.settings")
     with pytest.raises(ModuleNotFoundError):
         load("sparseid.no_such_module")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("x = 1\ndef f(:\n", 2),
+        ("from with_an_error import other", 3),  # of other.py
+        ("import dataclasses\n\n@dataclasses.dataclass\nclass A:\n    b: list = []\n", 3),
+        ("from sparseid.settings import setting\n\nsetting()\n", 3),
+        ("import numpy as np\nnp.zeros(-1)\n", 2),
+    ],
+    ids=[
+        "syntax",
+        "syntax elsewhere",
+        "raised in the standard library",
+        "raised in this package",
+        "raised in a library",
+    ],
+)
+def test_the_line_named_is_the_users_own(tmp_path, monkeypatch, text, line):
+    folder = _package(tmp_path, "with_an_error")
+    (folder / "__init__.py").touch()
+    (folder / "other.py").write_text("\n\n1 +\n")
+    path = folder / "data/sounds/datamodule.py"
+    path.write_text(text)
+    named = folder / "other.py" if "other" in text else path
+    monkeypatch.setenv("SPARSEID_EXTENSIONS", str(folder))
+    with pytest.raises(InputError) as caught:
+        load_object("with_an_error.data.sounds.datamodule:Sounds", _settings_of("with_an_error"))
+    assert f"\n  from: {named}:{line}\n  correct it, or remove the extension with_an_error (SPA" in str(caught.value)
+
+
+def _settings_of(package):
+    return type("Settings", (), {"__module__": f"{package}.data.sounds.settings"})
+
+
+def test_what_settings_name_is_imported_or_said_to_be_missing(tmp_path, monkeypatch):
+    folder = _package(tmp_path, "with_a_reader")
+    path = folder / "data/sounds/datamodule.py"
+    path.write_text("class Sounds: pass\n")
+    monkeypatch.setenv("SPARSEID_EXTENSIONS", str(folder))
+    settings, place = _settings_of("with_a_reader"), "with_a_reader.data.sounds.datamodule"
+    assert load_object(f"{place}:Sounds", settings).__name__ == "Sounds"
+    assert load_object(place, settings).__name__ == place
+    with pytest.raises(InputError, match=rf"defines no 'Noises'\n  from: {path}\n  .*settings names {place}:Noises"):
+        load_object(f"{place}:Noises", settings)
+    with pytest.raises(InputError, match=r"^with_a_raeder.x cannot be imported: ModuleNotFoundError.*\n  correct it"):
+        load_object("with_a_raeder.x:Sounds", settings)
+    with pytest.raises(ModuleNotFoundError):  # a bug of ours
+        load_object("with_a_raeder.x:Sounds", _settings_of("sparseid"))
 
 
 def test_two_extensions_of_one_name_are_refused(tmp_path, monkeypatch):

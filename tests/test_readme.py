@@ -4,12 +4,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from sparseid.config.choices import choices
 from sparseid.config.compose import compose
 from sparseid.config.validate import missing_files
+from sparseid.metrics.attribution.maps import Method
 
 PROJECT = Path(__file__).resolve().parents[1]
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
@@ -39,7 +41,10 @@ def test_the_attribution_example_runs_and_returns_the_map_that_it_names():
     exec(code, names)
     assert names["attributions"].shape == (6, 50)
     assert (names["attributions"] > 0).all()
-    for method in re.findall(r"`(\w+)`", section.split("Methods:")[1].split("The module")[0]):
+    methods = re.findall(r"`(\w+)`", section.split("Five methods:")[1].split("The module")[0])
+    assert set(methods) == set(get_args(Method))
+    assert len(methods) == 5
+    for method in methods:
         mapped = names["sparseid"].attribution_map(names["encoder"], names["inputs"][:20], method)
         assert mapped.shape == (6, 50)
 

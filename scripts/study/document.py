@@ -160,7 +160,7 @@ def _how(asked: Sequence[Variant], rows: pd.DataFrame, scale: str) -> str:
         latents = ", ".join(map(str, values_of(rows, "dim")))
         lines += [
             f"- Data sets: {latents} latents; seeds {', '.join(map(str, sorted(set(rows['seed']))))}.",
-            f"- Commits: {commits}{'; with changes that no commit holds' if rows['dirty'].any() else ''}. "
+            f"- Commits: {commits}{'; with uncommitted changes' if rows['dirty'].any() else ''}. "
             f"Devices: {', '.join(sorted(set(rows['device'])))}.",
         ]
     return "\n".join(lines) + "\n"

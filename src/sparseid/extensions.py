@@ -9,8 +9,8 @@ An extension is a Python package with the layout of this one. Each of its folder
         configs/                     YAML of the groups data, method and experiment
 
 It is found by an entry point of the group ``sparseid.extensions`` or by the environment variable
-``SPARSEID_EXTENSIONS``, a list of such folders. Every command imports its ``__init__.py`` and its settings, so slow
-imports (torch) belong in other modules.
+``SPARSEID_EXTENSIONS``, a list of such folders separated as in ``PATH``. Every command imports its ``__init__.py`` and
+its settings, so slow imports (torch) belong in other modules.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from sparseid.errors import InputError
 
@@ -33,6 +34,8 @@ ENTRY_POINTS = "sparseid.extensions"
 
 VARIABLE = "SPARSEID_EXTENSIONS"
 """Environment variable that lists folders of packages, separated as in PATH."""
+
+_PARTS = {"data": "data sets", "methods": "methods", "papers": "papers"}
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ def parts(kind: str, file: str) -> dict[str, str]:
         for name, package in extension.parts(kind, file).items():
             if other := found.get(name):
                 raise InputError(
-                    f"two of {kind} are called {name}: {other} and {package} ({extension.source})\n"
+                    f"two {_PARTS[kind]} are called {name}: {other} and {package} ({extension.source})\n"
                     "  rename the folder of one of them"
                 )
             found[name] = package
@@ -129,8 +132,40 @@ def load(module: str) -> ModuleType:
     InputError
         If a module of an extension cannot be imported. Errors in our own modules are bugs and propagate unchanged.
     """
-    extension = next((entry for entry in packages() if entry.package == module.partition(".")[0]), None)
-    return import_module(module) if extension is None else _import(module, extension.package, extension.source)
+    return _import(module, *_owner(module))
+
+
+def load_object(place: str, settings: type) -> Any:
+    """Import the class, function or module that the settings of a component name.
+
+    Parameters
+    ----------
+    place
+        ``package.module:name``, or a module.
+    settings
+        The settings class, of this package or of an extension.
+
+    Raises
+    ------
+    InputError
+        Like :func:`load`, and if the module of an extension does not define the name.
+    """
+    module, _, name = place.partition(":")
+    package, source = _owner(settings.__module__)
+    found = _import(module, package, source)
+    if not name:
+        return found
+    if source and not hasattr(found, name):
+        raise InputError(
+            f"{module} defines no {name!r}\n  from: {found.__file__}\n"
+            f"  {settings.__module__} names {place}: correct one of them"
+        )
+    return getattr(found, name)
+
+
+def unset_hint() -> str:
+    """Return a hint that parts of an extension are found only if it is named; empty if the variable names any."""
+    return "" if os.environ.get(VARIABLE) else f"if an extension has it: set {VARIABLE} to its folder, or install it"
 
 
 def _installed() -> Iterator[Extension]:
@@ -142,7 +177,10 @@ def _named() -> Iterator[Extension]:
     for text in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
         folder = Path(text).resolve()
         if not folder.is_dir():
-            raise InputError(f"{VARIABLE} names {text}, which is not a folder: correct or remove the path")
+            raise InputError(
+                f"{VARIABLE} names {text}, which is not a folder\n"
+                f"  correct or remove the path; several folders are separated by {os.pathsep!r}"
+            )
         parent = str(folder.parent)
         if parent not in sys.path:
             sys.path.append(parent)
@@ -159,15 +197,34 @@ def _extension(package: str, source: str) -> Extension:
     return Extension(package, folder, folder / "configs", source)
 
 
+def _owner(module: str) -> tuple[str, str]:
+    """Return package and source of the extension that a module belongs to; without a source if it is not of one."""
+    package = module.partition(".")[0]
+    return package, next((entry.source for entry in packages() if entry.package == package), "")
+
+
 def _import(module: str, package: str, source: str) -> ModuleType:
     try:
         return import_module(module)
     except Exception as error:
         if not source:
             raise
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
-        place = f"{frames[-1].filename}:{frames[-1].lineno}"
+        place = _place(error, package)
         raise InputError(
-            f"{module} cannot be imported: {type(error).__name__}: {error}\n  from: {place}\n"
-            f"  correct it, or remove the extension {package} ({source})"
+            f"{module} cannot be imported: {type(error).__name__}: {error}\n"
+            + (f"  from: {place}\n" if place else "")
+            + f"  correct it, or remove the extension {package} ({source})"
         ) from error
+
+
+def _place(error: Exception, package: str) -> str:
+    """Return file and line of an error of an import: the last of the package, else the last outside this module."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename != __file__ and "importlib" not in frame.filename
+    ]
+    shown = [frame for frame in frames if package in Path(frame.filename).parts] or frames
+    return f"{shown[-1].filename}:{shown[-1].lineno}" if shown else ""

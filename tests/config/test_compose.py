@@ -1,5 +1,7 @@
 """Composition and the answer to everything that can be wrong with it."""
 
+import dataclasses
+import re
 import shutil
 import subprocess
 import sys
@@ -212,3 +214,21 @@ def test_a_key_of_another_method_is_not_suggested_to_whoever_typed_it():
         compose(["experiment=ddl/table5", "variants=[]", "method.optimizer.lr=1e-3"])
     assert "method.optimizer.lr belongs to another method or data set" in str(caught.value)
     assert "did you mean" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("misspelled", "wanted"),
+    [("data.sampels", ""), ("data.canvass", "did you mean: data.canvas"), ("data.samples", "data.samples belongs to")],
+)
+def test_only_keys_of_the_chosen_data_set_are_suggested(misspelled, wanted):
+    text = message(["experiment=digitcircle", f"{misspelled}=3"])
+    assert wanted in text
+    suggested = re.findall(r"data\.\w+", text.partition("did you mean")[2])
+    assert set(suggested) <= {f"data.{field.name}" for field in dataclasses.fields(DigitCircleSettings)}
+
+
+@pytest.mark.parametrize("override", ["experiment=toy/first", "method=lasso", "data=toys"])
+def test_an_unknown_name_may_be_that_of_an_extension(monkeypatch, override):
+    monkeypatch.delenv("SPARSEID_EXTENSIONS", raising=False)
+    assert "if an extension has it: set SPARSEID_EXTENSIONS to its folder, or install it" in message([override])
+    assert "SPARSEID_EXTENSIONS" not in message(["scale=papr"])

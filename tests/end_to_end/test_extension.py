@@ -159,6 +159,20 @@ def test_a_broken_paper_is_named_before_any_run_begins(tmp_path):
     assert not any(shell.outputs.rglob("status.json"))
 
 
+def test_an_error_in_a_module_that_settings_name_is_shown_without_our_traceback(tmp_path):
+    package = tmp_path / EXAMPLE.name
+    shutil.copytree(EXAMPLE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    module = package / "methods" / "lasso" / "module.py"
+    text = module.read_text()
+    module.write_text(f"{text}\nnot_defined\n")
+    shell = Shell(tmp_path / "outputs", {"SPARSEID_EXTENSIONS": str(package)})
+    code, said = shell.run("experiment=toy/fig1", "scale=smoke", "hydra.mode=RUN")
+    assert code == 2
+    assert "toy_sparsity.methods.lasso.module cannot be imported: NameError: name 'not_defined' is not defined" in said
+    assert f"from: {module}:{len(text.splitlines()) + 2}" in said
+    assert "Traceback" not in said
+
+
 def test_without_the_package_its_run_is_refused_by_name(shell, swept):
     without = dataclasses.replace(shell, environment={})
     code, said = without("-m", "sparseid.launching.job", str(shell.folder("small", 1) / "config.yaml"))

@@ -24,9 +24,9 @@ PAPER = Paper(
         ),
     ),
     metrics=(Metric("height", "furlong", "high", "above ground"), Metric("mcc", "correlation", "high", "M.C.C.")),
-    labels={"ladder": "the ladder"},
-    key_labels={"rung": "rung no. {}"},
-    unit_labels={"furlong": "fur"},
+    labels={"ladder": "the ladder", "vae": "my VAE"},
+    key_labels={"rung": "rung no. {}", "steps_above": "{} steps up"},
+    unit_labels={"furlong": "fur", "percent": "per cent"},
 )
 """
 CLAIMS = """
@@ -54,9 +54,14 @@ ASK = """
 import json
 from sparseid.papers.labels import label, entry_label, unit_label
 from sparseid.papers.registry import ARTEFACTS, PAPERS
-from sparseid.papers.rows import no_rows
+from sparseid.papers.rows import no_rows, rows_frame
+from sparseid.reporting.aggregate import entries
+from sparseid.reporting.tables import lines
+from sparseid.training.rows import Row
 
 toy = ARTEFACTS["toy/table1"]
+rows = rows_frame([Row("run", "toy", "small", "0a", {"method": "vae"}, 0, "mcc", 0.5, "percent", 1, "c", False, "cpu",
+                       "2026-05-01T10:00:00+00:00")])
 print(json.dumps({
     "papers": list(PAPERS),
     "targets": [[target.id, target.keys, target.value] for target in toy.targets],
@@ -64,6 +69,9 @@ print(json.dumps({
     "deviations": PAPERS["toy"].deviations,
     "claims": [[c.statement, c.finding.outcome] for c in toy.check_claims(lambda name: no_rows(), "small")],
     "labels": [*map(label, ("ladder", "height", "mcc")), unit_label("furlong"), entry_label({"rung": 3})],
+    "own labels": [label("mcc", "toy"), label("mcc", "tbr"), unit_label("percent", "toy"), unit_label("percent")],
+    "of an entry": entry_label({"method": "vae", "steps_above": 3}, "toy"),
+    "in a table": lines(entries(toy, rows, "small"), toy)[-1].texts[:2],
 }))
 """
 
@@ -93,6 +101,9 @@ def test_it_is_found_behind_ours_with_its_own_files(folder):
     assert found["deviations"] == [{"topic": "height"}]
     assert found["claims"] == [["High.", "undecided"]]
     assert found["labels"] == ["the ladder", "above ground", "MCC", "fur", "rung no. 3"]
+    assert found["own labels"] == ["M.C.C.", "MCC", "per cent", "%"]
+    assert found["of an entry"] == "my VAE, 3 steps up"
+    assert found["in a table"] == ["my VAE", "M.C.C., per cent"]
 
 
 @pytest.mark.parametrize(
@@ -111,4 +122,4 @@ def test_what_is_wrong_with_it_is_named(folder, name, text, message):
 
 def test_two_papers_of_one_name_are_refused(folder):
     (folder / "papers" / "toy").rename(folder / "papers" / "tbr")
-    assert "two of papers are called tbr: sparseid.papers.tbr and with_a_paper.papers.tbr" in ask(folder).stderr
+    assert "two papers are called tbr: sparseid.papers.tbr and with_a_paper.papers.tbr" in ask(folder).stderr

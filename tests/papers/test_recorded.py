@@ -142,6 +142,26 @@ def test_damage_is_named_with_file_line_and_remedy(tmp_path, line, text, what):
         record(rows_frame([ROW]), tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("0.1", "0.12"), ('0a,1,gtex,0,mcc,0.1,"correlation in [0,1]",5,one\n', ""), ("1,gtex", "1.0,gtex")],
+    ids=["a value", "a missing row", "the type of a key"],
+)
+def test_rows_changed_by_hand_are_named_with_their_run_and_not_used(tmp_path, before, after):
+    rows = [replace(ROW, value=0.1, metric=metric) for metric in ("mcc", "mse")]
+    record(rows_frame([*rows, replace(ROW, run="two", seed=1), replace(ROW, run="three", paper="ddl")]), tmp_path)
+    path = tmp_path / "tbr.csv"
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after, 1))
+    rows, damaged = read_recorded(tmp_path)
+    assert set(rows["paper"]) == {"ddl"}
+    assert damaged["tbr"].startswith(f"{path}: the rows of one are not those that were recorded")
+    assert damaged["tbr"].endswith(f"git -C {tmp_path} restore tbr.csv runs.csv")
+    with pytest.raises(InputError, match="the rows of one"):
+        record(rows_frame([ROW]), tmp_path)
+
+
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"run,paper\n", b""])
 def test_a_damaged_table_of_runs_is_named_for_every_paper(tmp_path, content):
     record(rows_frame([ROW, replace(ROW, run="three", paper="ddl")]), tmp_path)

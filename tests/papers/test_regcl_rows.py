@@ -51,7 +51,7 @@ def test_explained_variance_and_the_share_below_the_gate_stand_behind(measured, 
 
 
 def test_how_it_reads(measured):
-    table = lines(entries(TABLES["regcl/table1"], measured(), "small"), TABLES["regcl/table1"].aggregation)
+    table = lines(entries(TABLES["regcl/table1"], measured(), "small"), TABLES["regcl/table1"])
     texts = [line.texts[:2] for line in table if line.word != "missing"]
     assert ("minimum-norm inverse of the generator (untrained)", "AUC, %") in texts
     assert ("supervised, none, labels", "R2, %") in texts

@@ -47,8 +47,18 @@ def test_a_finished_run_shows_its_table_figures_and_report(tmp_path, sparling_ro
     for kind in ("png", "svg"):
         assert (folder / "figures" / f"confusion.{kind}").stat().st_size > 1000
         assert (folder / "figures" / f"density.{kind}").is_file()
+    assert f"Figures: {folder / 'figures'}" in said.splitlines()
     assert f"Report:  {tmp_path / 'report' / 'index.html'}" in said.splitlines()
     assert "small/sparling-run/confusion.svg" in (tmp_path / "report" / "sparling.html").read_text()
+
+
+def test_figures_are_announced_only_if_there_are_any(tmp_path, sparling_rows, capsys):
+    folder = tmp_path / "small" / "no_such_paper" / "only-run"
+    folder.mkdir(parents=True)
+    write_rows(folder / "result.json", sparling_rows(0))
+    finish_run(folder, page=False)
+    assert (folder / "figures").is_dir()
+    assert "Figures:" not in capsys.readouterr().out
 
 
 def test_at_paper_scale_numbers_are_compared(tmp_path, sparling_rows, capsys):
@@ -71,6 +81,7 @@ def test_a_finished_sweep_shows_seeds_claims_and_what_is_not_there(finished, cap
     assert "diverged" not in said  # by another command, whose end said so; the report lists it
     assert "not used: " in said
     assert (finished / "report" / "small" / "sparling-fig4.svg").is_file()
+    assert f"Figures: {finished / 'report' / 'small'}" in said.splitlines()
     with pytest.raises(InputError):
         finish_artefact("sparling/fig99", finished, "small")
 
@@ -136,6 +147,19 @@ def test_a_cell_of_a_sweep_leaves_the_report_alone(tmp_path, sparling_rows, caps
     assert "Report:" not in said
     assert (folder / "figures" / "density.svg").is_file()
     assert not (tmp_path / "report").exists()
+
+
+def test_the_report_removes_its_pages_of_papers_that_are_gone_and_no_other_file(finished):
+    report = build_report(finished).parent
+    before = {path.name for path in report.glob("*.html")}
+    page = (report / "sparling.html").read_text()
+    (report / "toy.html").write_text(page.replace("sparseid, sparling.html", "sparseid, toy.html"))
+    mine = {"copy of sparling.html": page, "notes.html": "<p>toy.html</p>", "empty.html": ""}
+    for name, text in mine.items():
+        (report / name).write_text(text)
+    build_report(finished)
+    assert {path.name for path in report.glob("*.html")} == before | set(mine)
+    assert all((report / name).read_text() == text for name, text in mine.items())
 
 
 def test_the_pages_name_what_failed_and_what_is_missing_and_need_no_network(finished):

@@ -77,7 +77,7 @@ def test_numbers_are_written_as_readers_expect():
 
 def test_tables_in_markdown_and_latex(sparling_rows):
     rows = newest(rows_frame([row for seed in range(2) for row in sparling_rows(seed)]))
-    table = lines(entries(ARTEFACTS["sparling/fig4"], rows, "small"), ARTEFACTS["sparling/fig4"].aggregation)
+    table = lines(entries(ARTEFACTS["sparling/fig4"], rows, "small"), ARTEFACTS["sparling/fig4"])
     assert len(table) == 44 + 2  # whole domains that are missing take one line
     assert table[0].texts[:2] == ("DigitCircle, 0 cuts above final", "FPE, %")
     assert table[-1].texts == ("AudioMNIST", "44 numbers", "", "", "0", "missing")
@@ -95,11 +95,11 @@ def test_tables_in_markdown_and_latex(sparling_rows):
 def test_replicates_without_a_value_are_counted_and_explained(sparling_rows):
     rows = newest(rows_frame([row for seed in range(3) for row in sparling_rows(seed)]))
     entry = ARTEFACTS["sparling/fig4"]
-    whole = lines(entries(entry, rows, "small"), entry.aggregation)
+    whole = lines(entries(entry, rows, "small"), entry)
     assert marks(whole) == {}
     assert {line.texts[4] for line in whole} == {"0", "3"}
     rows.loc[(rows["seed"] > 0) & (rows["metric"] == "fpe"), "value"] = math.nan
-    table = lines(entries(entry, rows, "small"), entry.aggregation)
+    table = lines(entries(entry, rows, "small"), entry)
     assert {line.texts[4] for line in table if line.texts[1].startswith("FPE")} == {"1 of 3"}
     assert {line.texts[4] for line in table if line.texts[1].startswith("FNE")} == {"3"}
     assert marks(table) == {PARTLY: MARKS[PARTLY]}

@@ -7,7 +7,7 @@ from functools import cache
 from types import MappingProxyType
 
 from sparseid.errors import InputError
-from sparseid.extensions import Extension, load, packages, parts
+from sparseid.extensions import Extension, load, packages, parts, unset_hint
 from sparseid.settings import DataSettings, MethodSettings
 from sparseid.spelling import did_you_mean
 
@@ -34,7 +34,7 @@ def settings_class(group: str, name: str) -> type[DataSettings | MethodSettings]
     if name not in modules:
         hint = did_you_mean(name, modules)
         listing = f"{group} can be: {', '.join(sorted(modules))}"
-        raise InputError("\n  ".join(filter(None, [f"{group}={name} does not exist", hint, listing])))
+        raise InputError("\n  ".join(filter(None, [f"{group}={name} does not exist", hint, listing, unset_hint()])))
     return _class(group, name, modules[name])
 
 

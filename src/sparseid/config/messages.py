@@ -18,9 +18,11 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from hydra.types import RunMode
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException, ValidationError
 
-from sparseid.config.choices import PICKED_GROUPS, choices, scales, settable_keys
+from sparseid.config.choices import PICKED_GROUPS, choices, dotted_keys, scales, settable_keys
+from sparseid.config.components import FOLDERS
 from sparseid.config.search_path import config_file, config_folders
 from sparseid.errors import ConfigError
+from sparseid.extensions import unset_hint
 from sparseid.spelling import did_you_mean
 
 COMPOSITION_ERRORS = (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError)
@@ -170,17 +172,17 @@ def _source(text: str, key: str, origins: Origins) -> str:
 
 
 def _unknown_key(key: str, source: str, cause: OmegaConfBaseException | None) -> ConfigError:
-    candidates = [*settable_keys(), *PICKED_GROUPS, "hydra/launcher"]
-    if cause is not None and dataclasses.is_dataclass(cause.object_type):
-        # The other fields of the same dataclass also cover Hydra's own settings.
-        parent = key.rpartition(".")[0]
-        candidates += [f"{parent}.{field.name}".lstrip(".") for field in dataclasses.fields(cause.object_type)]
-    candidates = [name for name in dict.fromkeys(candidates) if name != key]
+    known = {*settable_keys(), *PICKED_GROUPS, "hydra/launcher"}
     typed = source.partition("=")[0].rpartition(" ")[2].lstrip("+")
-    if typed in candidates:  # method.optimizer does not exist in a method that has method.lr
-        hint = f"{typed} belongs to another method or data set; append --cfg job to list the keys of this one"
+    if name := next((name for name in (typed, key) if name in known), ""):
+        # method.optimizer.lr does not exist in a method that has method.lr, whose unknown key is method.optimizer
+        hint = f"{name} belongs to another method or data set; append --cfg job to list the keys of this one"
     else:
-        hint = did_you_mean(key, candidates) or "python run.py --cfg job lists every key"
+        if cause is not None and dataclasses.is_dataclass(cause.object_type) and (parent := key.rpartition(".")[0]):
+            # Its fields are all that there is below `parent`: not those of other data sets, but Hydra's own settings.
+            known = {name for name in known if not name.startswith(f"{parent}.")}
+            known |= set(dotted_keys(cause.object_type, f"{parent}."))
+        hint = did_you_mean(key, known) or "python run.py --cfg job lists every key"
     return ConfigError(f"unknown key {key}", source=source, hint=hint)
 
 
@@ -228,10 +230,11 @@ def _missing_file(missing: str, origins: Origins) -> ConfigError:
     available = choices(group, origins.folders) if group in PICKED_GROUPS else _hydra_choices(group, origins)
     available = [name for name in available if not name.endswith("_settings")]  # schemas of the launchers
     listing = f"{group} can be: {', '.join(available)}"
+    extension = unset_hint() if group in ("experiment", *FOLDERS) else ""
     return ConfigError(
         f"{group}={choice} does not exist",
         source=origins.override(group) or _picking_file(group, choice, origins),
-        hint="\n".join(filter(None, [did_you_mean(choice, available), listing])),
+        hint="\n".join(filter(None, [did_you_mean(choice, available), listing, extension])),
     )
 
 

@@ -57,7 +57,7 @@ class Paper:
     key_labels: Mapping[str, str] = field(default_factory=dict)
     """Key with numbers as values -> template for its label: ``{"steps_above": "{} cuts above final"}``."""
     unit_labels: Mapping[str, str] = field(default_factory=dict)
-    """Unit -> label, if it is not in :data:`sparseid.papers.labels.UNITS`."""
+    """Unit -> label, if not that in :data:`sparseid.papers.labels.UNITS`."""
     run_figures: RunFigures | None = None
     """Draws the figures of one run."""
     run_tables: Callable[[pd.DataFrame], list[RunTable]] | None = None

@@ -1,9 +1,9 @@
 """Recorded results: the rows of finished runs as CSV files in git (``outputs/recorded``).
 
 ``<paper>.csv`` has a line per number: recipe, a column ``key_<name>`` per key, seed, metric, value, unit, n and run.
-``runs.csv`` has a line per run. Both are sorted, so that a diff shows new numbers. An empty field is a missing key or
-the value of an undefined metric. Numbers have all their digits; a text that could be read as a number begins with an
-apostrophe, as in a spreadsheet: ``'3``.
+``runs.csv`` has a line per run, with a digest of its rows that reading checks. Both are sorted, so that a diff shows
+new numbers. An empty field is a missing key or the value of an undefined metric. Numbers have all their digits; a text
+that could be read as a number begins with an apostrophe, as in a spreadsheet: ``'3``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from sparseid.config.search_path import CONFIGS
 from sparseid.errors import InputError
 from sparseid.files import write_text
 from sparseid.measurements import Key
-from sparseid.papers.rows import COLUMNS, PREFIX, joined, key_columns, keys_of, no_rows, times
+from sparseid.papers.rows import COLUMNS, PREFIX, joined, key_columns, no_rows, times
 
 RECORDED = CONFIGS.parent / "outputs" / "recorded"
 """The project's own recorded results; an installed package has none."""
@@ -48,14 +49,14 @@ def read_recorded(folder: Path | None = None) -> tuple[pd.DataFrame, dict[str, s
     rows
         A rows DataFrame.
     damaged
-        Paper -> message about its damaged file, with the remedy; its rows are missing. All papers if ``runs.csv`` is
-        damaged.
+        Paper -> message about its damaged file, with the remedy; its rows are missing. Rows that differ from the digest
+        of their run in ``runs.csv`` are damage, too. All papers if ``runs.csv`` cannot be read.
     """
     folder = RECORDED if folder is None else folder
     papers = sorted(path for path in folder.glob("*.csv") if path.name not in (RUNS, PRESETS))
     found, damaged = [], {}
     try:
-        runs = read_runs(folder).drop(columns=["recipe", "seeds", "sha256"]).set_index("run")
+        runs = read_runs(folder).set_index("run")
     except InputError as error:
         return no_rows(), {path.stem: str(error) for path in papers}
     for path in papers:
@@ -105,10 +106,15 @@ def record(rows: pd.DataFrame, folder: Path = RECORDED) -> None:
 
 def run_digests(rows: pd.DataFrame) -> dict[str, str]:
     """Return the shortened SHA-256 of each run's rows, whatever their order."""
-    entries = rows[COLUMNS].astype({"value": object}).where(rows[COLUMNS].notna(), None)
+    columns = {name: _encoded(rows[name].tolist()) for name in COLUMNS if name != "value"}
+    columns["value"] = [
+        repr(value) if isfinite(value) else _encode(value) for value in rows["value"].astype(float).tolist()
+    ]
+    columns["keys"] = _encoded_keys(rows)
+    line = ", ".join(f'"{name}": %s' for name in sorted(columns)).join("{}")
     lines: dict[str, list[str]] = {}
-    for row, keys in zip(entries.to_dict("records"), keys_of(rows), strict=True):
-        lines.setdefault(row["run"], []).append(json.dumps({**row, "keys": keys}, sort_keys=True))
+    for run, entries in zip(rows["run"], zip(*(columns[name] for name in sorted(columns)), strict=True), strict=True):
+        lines.setdefault(run, []).append(line % entries)
     return {
         run: hashlib.sha256("\n".join(sorted(of_run)).encode()).hexdigest()[:_DIGEST_LENGTH]
         for run, of_run in lines.items()
@@ -214,11 +220,45 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split()))
 
 
+def _encode(value: object) -> str:
+    return "null" if value != value else json.dumps(value, sort_keys=True)
+
+
+def _encoded(values: Sequence[Any]) -> list[str]:
+    """Return values of one type as JSON, each different one encoded once."""
+    texts = {value: _encode(value) for value in set(values)}
+    return [texts[value] for value in values]
+
+
+def _encoded_keys(rows: pd.DataFrame) -> list[str]:
+    """Return the keys of each row as JSON, each combination encoded once; 3 and 3.0 are different."""
+    names = [name for name in key_columns(rows) if rows[name].notna().any()]
+    known: dict[tuple, str] = {}
+    texts = []
+    for values in zip(*(rows[name].tolist() for name in names), strict=True) if names else [()] * len(rows):
+        combination = (values, *map(type, values))
+        if combination not in known:
+            present = zip(names, values, strict=True)
+            keys = {name.removeprefix(PREFIX): value for name, value in present if not pd.isna(value)}
+            known[combination] = _encode(keys)
+        texts.append(known[combination])
+    return texts
+
+
 def _read_paper(path: Path, runs: pd.DataFrame) -> pd.DataFrame:
     parsers: dict[str, Callable[[str], Any]] = {"seed": int, "n": int, "value": lambda text: float(text or "nan")}
     parsers["run"] = {name: name for name in runs.index}.__getitem__  # others are damage
-    rows = read_table(path, [*_BEFORE_KEYS, *_BEHIND_KEYS], parsers)
-    return rows.astype({"value": float}).join(runs, on="run")
+    rows = read_table(path, [*_BEFORE_KEYS, *_BEHIND_KEYS], parsers).astype({"value": float})
+    rows = rows.join(runs.drop(columns=["recipe", "seeds", "sha256"]), on="run")
+    own, found = runs[runs["paper"] == path.stem], run_digests(rows)
+    recorded: dict[str, str] = dict(zip(own.index, own["sha256"], strict=True))
+    if changed := sorted(run for run in recorded | found if recorded.get(run) != found.get(run)):
+        others = f" and of {len(changed) - 1} other runs" if changed[1:] else ""
+        raise InputError(
+            f"{path}: the rows of {changed[0]}{others} are not those that were recorded (another digest in {RUNS}). "
+            f"Restore both files: git -C {path.parent} restore {path.name} {RUNS}"
+        )
+    return rows
 
 
 def _write_paper(rows: pd.DataFrame, path: Path) -> None:

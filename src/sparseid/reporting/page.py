@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -116,7 +116,17 @@ def build_report(
         write_text(start.parent / page.path, environment.get_template("paper.html").render(page=page))
     html = environment.get_template("start.html").render(page=None, collection=collection, rows_file=ROWS_FILE)
     write_text(start, html)
+    _remove_pages(start.parent, {start.name, *(page.path for page in pages)})
     return start
+
+
+def _remove_pages(report: Path, kept: Set[str]) -> None:
+    """Remove pages of papers that are gone: files that an earlier report wrote, which name themselves in their head."""
+    for path in report.glob("*.html"):
+        with path.open(encoding="utf-8", errors="replace") as file:
+            ours = f'<meta name="generator" content="sparseid, {path.name}">' in file.read(1000)
+        if ours and path.name not in kept:
+            path.unlink()
 
 
 def _environment(pages: list[PaperPage]) -> Environment:

@@ -112,7 +112,7 @@ def write_artefact(
     rows_of = cache(partial(of_artefact, collection.rows, scale=scale, outputs=collection.outputs))
     rows = rows_of(artefact.id)
     found = entries(artefact, rows, scale)
-    table, heading = lines(found, artefact.aggregation), caption(artefact.title, scale, artefact.aggregation)
+    table, heading = lines(found, artefact), caption(artefact.title, scale, artefact.aggregation)
     write_text(folder / f"{name}.md", markdown(table, heading))
     write_text(folder / f"{name}.tex", latex(table, heading))
     others = [] if len(rows) or artefact.draw is None else collection.scales()
@@ -145,8 +145,8 @@ def reported(paper: PaperTargets, artefact_id: str) -> Reported:
     printed = [target for target in targets if target.value is not None or target.words]
     table: list[tuple[str, ...]] = [
         (
-            entry_label(target.keys),
-            metric_text(target.metric, target.unit),
+            entry_label(target.keys, paper.paper),
+            metric_text(target.metric, target.unit, paper.paper),
             paper_text(target),
             "" if target.n is None else str(target.n),
             target.source,

@@ -69,11 +69,11 @@ def finish_run(folder: Path, page: bool = True) -> None:
     console = _console()
     summary = run_summary(paper, rows)
     if summary is not None:
-        table = lines(entries(summary, rows, scale), summary.aggregation)
+        table = lines(entries(summary, rows, scale), summary)
         _print_table(console, caption(summary.title, scale, summary.aggregation), table)
     for further in run_tables(paper, rows):
         _print_numbers(console, further)
-    _print_end(console, scale, folder / "figures", _build_report(console, outputs) if page else None)
+    _print_end(console, scale, folder / "figures", "*.svg", _build_report(console, outputs) if page else None)
 
 
 def finish_artefact(artefact_id: str, outputs: Path, scale: str, recipes: frozenset[str] = frozenset()) -> None:
@@ -107,13 +107,13 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str, recipes: frozen
         _finish_others(console, chosen, rows, outputs, scale)
     else:
         rows_of = partial(of_artefact, collection.rows, scale=scale, outputs=outputs)
-        table = lines(entries(chosen, rows_of(chosen.id), scale), chosen.aggregation)
+        table = lines(entries(chosen, rows_of(chosen.id), scale), chosen)
         _print_table(console, caption(chosen.title, scale, chosen.aggregation), table)
         _print_claims(console, chosen.check_claims(rows_of, scale))
     for problem in collection.of_paper(chosen.paper).problems:
         _say(console, f"not used: {problem}")
     page = _build_report(console, outputs, collection)  # of all papers: slower than the table above
-    _print_end(console, scale, page.parent / scale, page)
+    _print_end(console, scale, page.parent / scale, f"{file_name(chosen.id)}.svg", page)
 
 
 def _finish_others(console: Console, chosen: Artefact, rows: pd.DataFrame, outputs: Path, scale: str) -> None:
@@ -127,8 +127,8 @@ def _finish_others(console: Console, chosen: Artefact, rows: pd.DataFrame, outpu
         shown, found = summary, _incomparable(entries(summary, rows, scale))
     if not found:
         return
-    title = _title_of_others(chosen.title, [entry.keys for entry in found])
-    heading, table = caption(title, scale, shown.aggregation), lines(found, shown.aggregation)
+    title = _title_of_others(chosen, [entry.keys for entry in found])
+    heading, table = caption(title, scale, shown.aggregation), lines(found, shown)
     _print_table(console, heading, table)
     if shown is chosen:
         _print_claims(console, chosen.check_claims(lambda name: rows if name == chosen.id else rows[:0], scale))
@@ -148,18 +148,18 @@ def _build_report(console: Console, outputs: Path, collection: Collection | None
     return build_report(outputs, collection=collection)
 
 
-def _title_of_others(title: str, keys: Sequence[Mapping[str, Key]]) -> str:
+def _title_of_others(chosen: Artefact, keys: Sequence[Mapping[str, Key]]) -> str:
     """Return the title of runs that are not the preset's: without remarks on its data, with the keys of all entries.
 
     Examples
     --------
-    >>> _title_of_others("Table 1 (below scale=paper: synthetic)", [{"domain": "movielens", "method": "vae"}])
-    "Table 1 with other settings than the preset's: MovieLens, VAE"
+    >>> _title_of_others(artefact("sparse_vae/table2"), [{"domain": "peerread", "method": "vae"}])
+    "Table 2: test log loss under shift of the topics with other settings than the preset's: PeerRead, VAE"
     """
     first, *others = keys or [{}]
     shared = {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
-    text = f"{title.partition(' (')[0]} with other settings than the preset's"
-    return f"{text}: {entry_label(shared)}" if shared else text
+    text = f"{chosen.title.partition(' (')[0]} with other settings than the preset's"
+    return f"{text}: {entry_label(shared, chosen.paper)}" if shared else text
 
 
 def _console() -> Console:
@@ -195,8 +195,9 @@ def _print_claims(console: Console, claims: list[ClaimResult]) -> None:
         console.print(Padding(Text(finding.text, style="dim"), (0, 0, 0, 11)))
 
 
-def _print_end(console: Console, scale: str, figures: Path, page: Path | None) -> None:
-    _say(console, f"Figures: {figures}")
+def _print_end(console: Console, scale: str, folder: Path, figures: str, page: Path | None) -> None:
+    if any(folder.glob(figures)):
+        _say(console, f"Figures: {folder}")
     if page is not None:
         _say(console, f"Report:  {page}")
     if scale != "paper":

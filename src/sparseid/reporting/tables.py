@@ -9,6 +9,7 @@ from itertools import groupby
 
 from sparseid.metrics.intervals import Summary
 from sparseid.papers.aggregation import Aggregation
+from sparseid.papers.artefact import Artefact
 from sparseid.papers.labels import entry_label, label, unit_label
 from sparseid.papers.targets import Target
 from sparseid.reporting.aggregate import Entry
@@ -41,20 +42,21 @@ class Line:
     word: str
 
 
-def lines(entries: Sequence[Entry], aggregation: Aggregation) -> list[Line]:
-    """Format entries as lines; a whole domain (first key) without any measurement becomes a single line.
+def lines(entries: Sequence[Entry], artefact: Artefact) -> list[Line]:
+    """Format entries of an artefact as lines; a whole domain (first key) without any measurement becomes a single line.
 
-    Keys with the same value in every entry are omitted, except the first. Our numbers are formatted for the paper's
-    `aggregation`.
+    Keys with the same value in every entry are omitted, except the first. Labels are those of the artefact's paper.
     """
     names = _distinguishing_keys(entries)
     found = []
     for first, group in groupby(entries, key=lambda entry: entry.keys.get(names[0], "")):
         members = list(group)
         if len(members) > 1 and all(entry.verdict.word == "missing" for entry in members):
-            found.append(Line((label(first), f"{len(members)} numbers", "", "", "0", "missing"), "missing"))
+            found.append(
+                Line((label(first, artefact.paper), f"{len(members)} numbers", "", "", "0", "missing"), "missing")
+            )
         else:
-            found += [_line(entry, names, aggregation.symmetric) for entry in members]
+            found += [_line(entry, names, artefact) for entry in members]
     return found
 
 
@@ -171,19 +173,19 @@ def caption(title: str, scale: str, aggregation: Aggregation) -> str:
     return f"{title} (scale={scale}; ours: {aggregation})"
 
 
-def metric_text(metric: str, unit: str) -> str:
-    """Return a metric's name with its unit."""
-    unit = unit_label(unit)
-    return label(metric) + (f", {unit}" if unit else "")
+def metric_text(metric: str, unit: str, paper: str) -> str:
+    """Return the label of a paper's metric, with its unit."""
+    unit = unit_label(unit, paper)
+    return label(metric, paper) + (f", {unit}" if unit else "")
 
 
-def _line(entry: Entry, names: Sequence[str], symmetric: bool) -> Line:
+def _line(entry: Entry, names: Sequence[str], artefact: Artefact) -> Line:
     n = entry.ours.n if entry.ours else 0
     texts = (
-        entry_label({name: entry.keys[name] for name in names if name in entry.keys}),
-        metric_text(entry.metric, entry.unit),
+        entry_label({name: entry.keys[name] for name in names if name in entry.keys}, artefact.paper),
+        metric_text(entry.metric, entry.unit, artefact.paper),
         paper_text(entry.target),
-        ours_text(entry.ours, symmetric) + (OLDER_CODE if entry.older_commits else ""),
+        ours_text(entry.ours, artefact.aggregation.symmetric) + (OLDER_CODE if entry.older_commits else ""),
         f"{n} of {entry.run}" if n < entry.run else str(n),
         str(entry.verdict),
     )

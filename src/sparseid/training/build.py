@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pkgutil import resolve_name
 from typing import cast
 
 import pytorch_lightning as pl
@@ -18,6 +17,7 @@ from sparseid.config.identity import member_seeds
 from sparseid.config.schema import RunConfig
 from sparseid.data.module import DataModule
 from sparseid.errors import InputError
+from sparseid.extensions import load_object
 from sparseid.methods.module import ExperimentModule
 from sparseid.settings import RunNumbers
 from sparseid.training import loggers
@@ -37,13 +37,14 @@ def run_numbers(cfg: RunConfig) -> RunNumbers:
 
 def build_data(cfg: RunConfig) -> DataModule:
     """Return the data module of the data settings."""
-    made: DataModule = resolve_name(cfg.data.loads).from_settings(cfg.data, run_numbers(cfg))
+    made: DataModule = load_object(cfg.data.loads, type(cfg.data)).from_settings(cfg.data, run_numbers(cfg))
     return made
 
 
 def build_module(cfg: RunConfig, data: DataModule) -> ExperimentModule:
     """Return the module of the method settings, initialised from the global generators."""
-    made: ExperimentModule = resolve_name(cfg.method.loads).from_settings(cfg.method, data, run_numbers(cfg))
+    module = load_object(cfg.method.loads, type(cfg.method))
+    made: ExperimentModule = module.from_settings(cfg.method, data, run_numbers(cfg))
     return made
 
 
