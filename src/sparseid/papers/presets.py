@@ -82,10 +82,14 @@ def artefact_recipes(artefact: str, scale: str, outputs: Path | None = None) -> 
 def of_artefact(rows: pd.DataFrame, artefact: str, scale: str, outputs: Path | None = None) -> pd.DataFrame:
     """Return the rows at `scale` with the settings of the artefact's presets, whatever their seed.
 
-    Runs with other settings (``method.encoder.width=8``) have their own tables and never get into the artefact.
+    Runs with other settings (``method.encoder.width=8``) have their own tables and never get into the artefact. The
+    rows are prepared (``papers.registry.prepared``).
     """
+    from sparseid.papers.registry import prepared
+
     mine = rows[(rows["scale"] == scale) & rows["recipe"].isin(artefact_recipes(artefact, scale, outputs))]
-    return mine.drop(columns=[name for name in key_columns(mine) if mine[name].isna().all()])  # those of other papers
+    mine = mine.drop(columns=[name for name in key_columns(mine) if mine[name].isna().all()])  # those of other papers
+    return prepared(mine)
 
 
 def save_planned_runs(planned: Plan, overrides: Sequence[str], configs: Path) -> None:

@@ -177,9 +177,10 @@ class SparlingModule(ExperimentModule):
     # evaluation
 
     def evaluations(self, folder: Path) -> list[Evaluation]:
-        """Return one evaluation per density reached; the last one, with `steps_above` = 0, is the lowest density.
+        """Return one evaluation per density reached; the last one, with `steps_above` = 0, is the lowest of them.
 
-        A run that reached no density is evaluated with its last weights.
+        Whether it is the last one of the schedule is told by the metric ``density_over_minimum``. A run that reached no
+        density is evaluated with its last weights.
         """
         milestones = sorted((folder / "checkpoints" / "milestones").glob("density-*.ckpt"))
         if not milestones:
