@@ -15,7 +15,7 @@ MOST_LINES = 9
 
 def run_tables(rows: pd.DataFrame) -> list[RunTable]:
     """Return the errors of a run at some of its densities, including the last; nothing for a single density."""
-    measured = rows[rows["value"].notna()]
+    measured = rows[rows["value"].notna() & rows["metric"].isin(METRICS)]
     steps = [int(step) for step in values_of(measured, "steps_above")]
     if len(steps) < 2:
         return []
