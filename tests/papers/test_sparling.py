@@ -266,7 +266,7 @@ def test_a_run_that_stopped_above_the_last_density_has_no_value_there_and_counts
     final = rows[(rows["metric"] == "e2ee") & (rows["key_steps_above"] == 0)]
     assert final["value"].isna().tolist() == [False, True]
     assert per_seed(rows, "density_over_minimum", steps_above=0).to_dict() == {0: 1.2, 1: 1.6}, "how far they came"
-    assert derived.reached(rows) == "\n(1 of 2 seeds got there)"
+    assert derived.reached(rows) == "\n(last density: 1 of 2 seeds)"
     assert derived.reached(frame(*at_densities((1.2, 1.6)))) == ""
 
 

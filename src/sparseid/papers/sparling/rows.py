@@ -128,7 +128,7 @@ def reached(rows: pd.DataFrame, method: str = "sparling_mt") -> str:
     """Return how many seeds of a method reached the last density, as a line below a title; empty if all did."""
     final = select(rows[rows["metric"] == "e2ee"], {"method": (method,), "steps_above": (0,)})
     seeds, there = final["seed"].nunique(), final.loc[final["value"].notna(), "seed"].nunique()
-    return "" if there == seeds else f"\n({there} of {seeds} seeds got there)"
+    return "" if there == seeds else f"\n(last density: {there} of {seeds} seeds)"
 
 
 def perturbation(rows: pd.DataFrame, domain: str) -> pd.Series:
