@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from sparseid.papers.claims import claims_in
-from sparseid.papers.rows import key, newest, rows_frame
+from sparseid.papers.recorded import RECORDED, read_recorded
+from sparseid.papers.registry import prepared
+from sparseid.papers.rows import key, newest, per_seed, rows_frame, select
 from sparseid.papers.sparling import alpha, claims
 from sparseid.papers.sparling import rows as derived
 from sparseid.papers.sparling.artefacts import ARTEFACTS
 from sparseid.papers.targets import load_targets
 from sparseid.reporting.aggregate import entries
+from sparseid.reporting.tables import lines
 from sparseid.training.rows import Row
 
 BASE = {"paper": "sparling", "scale": "paper", "unit": "percent", "n": 1000, "commit": "a" * 40, "dirty": False}
@@ -46,7 +49,7 @@ def row(metric, value, seed=0, **keys):
 
 
 def frame(*rows):
-    return newest(rows_frame(list(rows)))
+    return prepared(newest(rows_frame(list(rows))))
 
 
 def seeds(metric, *of_seeds, **keys):
@@ -246,6 +249,85 @@ def test_runs_that_never_reach_the_last_density_do_not_count_without_batch_norm(
     assert table["no_bn_mt", 2].centre == 72.0
     assert table["no_bn_mt", 1] is None
     assert table["no_bn_st", "best"].centre == 60.0
+
+
+def at_densities(ratios, method="sparling_mt", seed=0, **keys):
+    """A run with these ratios of density / lowest possible, from its lowest on, and an E2EE of 10 + its number."""
+    return [made for steps, ratio in enumerate(ratios) for made in
+            (row("density_over_minimum", ratio, seed, method=method, steps_above=steps, **keys),
+             row("e2ee", 10.0 + steps, seed, method=method, steps_above=steps, **keys))]  # fmt: skip
+
+
+def test_a_run_that_stopped_above_the_last_density_has_no_value_there_and_counts_at_its_own_densities():
+    """As in the authors' code, which looks checkpoints up by their density; 1.6 is a cut above the last one, 1.2."""
+    rows = frame(*at_densities((1.2, 1.6, 2.14), seed=0), *at_densities((1.6, 2.14, 2.85), seed=1))
+    by_density = {steps: per_seed(rows, "e2ee", steps_above=steps).to_dict() for steps in range(4)}
+    assert by_density == {0: {0: 10.0}, 1: {0: 11.0, 1: 10.0}, 2: {0: 12.0, 1: 11.0}, 3: {1: 12.0}}
+    final = rows[(rows["metric"] == "e2ee") & (rows["key_steps_above"] == 0)]
+    assert final["value"].isna().tolist() == [False, True]
+    assert per_seed(rows, "density_over_minimum", steps_above=0).to_dict() == {0: 1.2, 1: 1.6}, "how far they came"
+    assert derived.reached(rows) == "\n(last density: 1 of 2 seeds)"
+    assert derived.reached(frame(*at_densities((1.2, 1.6)))) == ""
+
+
+@pytest.mark.parametrize(
+    ("ratios", "cuts"),
+    [((1.0, 4 / 3), 0), ((1.33333, 1.77777), 1), ((1.333, 1.777), 0), ((4.0,), 4), ((1.5, 3.0), 0), ((2.0, 4.0), 1)],
+)
+def test_missing_cuts_follow_from_the_lowest_density_and_the_factor_of_the_run(ratios, cuts):
+    """The last two runs halve their density at each cut."""
+    rows = frame(*at_densities(ratios))
+    assert per_seed(rows, "e2ee", steps_above=cuts).to_dict() == {0: 10.0}
+    undefined = rows[rows["value"].isna() & (rows["metric"] == "e2ee")]
+    assert undefined["key_steps_above"].tolist() == list(range(cuts))
+
+
+def test_tables_tell_how_many_seeds_reached_the_last_density():
+    rows = frame(*at_densities((1.2, 1.6), seed=0), *at_densities((1.2, 1.6), seed=1), *at_densities((1.6,), seed=2))
+    artefact = ENTRIES["sparling/fig5"]
+    table = lines(entries(artefact, rows, "paper"), artefact.aggregation)
+    assert [line.texts[-2] for line in table if line.texts[0].startswith("DigitCircle, Sparling")] == ["2 of 3"]
+
+
+def test_claims_leave_out_runs_that_stopped_early():
+    """Two seeds follow nine of ten exchanges; the third, which stopped early, follows none."""
+    rows = frame(*at_densities((1.2,), seed=0), *at_densities((1.2,), seed=1), *at_densities((1.6,), seed=2),
+                 *seeds("perturbation_accuracy", 90.0, 90.0, 0.0))  # fmt: skip
+    assert derived.perturbation(rows, "digitcircle").to_dict() == {0: 90.0, 1: 90.0}
+    assert "DigitCircle holds (accuracy 90, above 85, 2 seeds)" in ALL_CLAIMS["sparling-fig6-h_behaves"](rows).text
+
+
+def test_retrained_counts_only_if_the_run_that_it_starts_from_reached_its_density():
+    """On LaTeX-OCR it starts four cuts above the last density, elsewhere there."""
+
+    def rows(domain):
+        return frame(*(made for seed, last in enumerate((1.2, 1.6, 5.1)) for made in
+                       (*at_densities((last,), seed=seed, domain=domain),
+                        row("e2ee", 5.0, seed, domain=domain, method="retrained"))))  # fmt: skip
+
+    assert list(derived.values(rows("digitcircle"), "e2ee", domain="digitcircle", method="retrained").index) == [0]
+    assert list(derived.values(rows("latex_ocr"), "e2ee", domain="latex_ocr", method="retrained").index) == [0, 1]
+
+
+def test_runs_without_annealing_and_baselines_stay_at_their_own_density():
+    rows = frame(*at_densities((120.0,), method="non_sparse"), *at_densities((1.6,), method="no_annealing"))
+    assert per_seed(rows, "e2ee", steps_above=0).tolist() == [10.0]
+    assert len(rows) == 4
+
+
+def test_of_the_projects_recorded_runs_those_count_that_are_less_than_a_cut_above_the_lowest_density():
+    recorded, damaged = read_recorded(RECORDED)
+    assert not damaged
+    small = recorded[(recorded["paper"] == "sparling") & (recorded["scale"] == "small")]
+    main = select(small, {"method": ("sparling_mt", "sparling_st", "no_bn_mt", "no_bn_st"), "steps_above": (0,)})
+    ratio = main[main["metric"] == "density_over_minimum"].set_index("run")["value"].astype(float)
+    error = main[main["metric"] == "e2ee"].set_index("run")["value"]
+    final = select(derived.at_their_densities(small), {"steps_above": (0,)})
+    values = final[final["metric"] == "e2ee"].set_index("run")["value"].loc[ratio.index]
+    there = ratio < 4 / 3
+    assert there.any()
+    assert values[there].equals(error[values[there].index])
+    assert values[~there].isna().all()
 
 
 def test_annealing_is_judged_at_both_starts():

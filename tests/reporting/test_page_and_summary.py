@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -59,6 +60,26 @@ def test_figures_are_announced_only_if_there_are_any(tmp_path, sparling_rows, ca
     finish_run(folder, page=False)
     assert (folder / "figures").is_dir()
     assert "Figures:" not in capsys.readouterr().out
+
+
+def test_a_run_that_stopped_above_the_last_density_says_so(tmp_path, sparling_rows, capsys):
+    folder = tmp_path / "small" / "sparling" / "only-run"
+    folder.mkdir(parents=True)
+    rows = sparling_rows(0)
+    ratios = {row.keys["steps_above"]: 1.6 / 0.75 ** row.keys["steps_above"] for row in rows}
+    ratio = next(row for row in rows if row.metric == "e2ee")
+    told = [replace(ratio, metric="density_over_minimum", unit="ratio", value=of, keys=ratio.keys | {"steps_above": at})
+            for at, of in ratios.items()]  # fmt: skip
+    write_rows(folder / "result.json", [*rows, *told])
+    (folder / "status.json").write_text(json.dumps({"state": "done"}))
+    finish_run(folder, page=False)
+    said = capsys.readouterr().out
+    assert re.search(r"density / lowest possible.* 1\.60 ", said)
+    assert "0 of 1" in said
+    assert "ended before" in said
+    by_density = said[said.index("cuts above final") :]
+    assert re.search(r"\n\W*1\W", by_density)
+    assert not re.search(r"\n\W*0\W", by_density)
 
 
 def test_at_paper_scale_numbers_are_compared(tmp_path, sparling_rows, capsys):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -70,9 +71,12 @@ class MotifData(DataModule):
         Set by a method that classifies single motifs: training and validation then use these.
     single_motif_tests
         Tests of the classification of single motifs.
+    exchange_keys
+        Row keys of the exchange of motifs, whose items are drawn as those of training.
     """
 
     single_motif_tests: tuple[SingleMotifTest, ...] = (SingleMotifTest({}, "test"),)
+    exchange_keys: Mapping[str, Key] = MappingProxyType({})
 
     def __init__(
         self,
@@ -95,7 +99,7 @@ class MotifData(DataModule):
         self._blocks: dict[int, MotifBatch] = {}
 
     def draw(self, items: int, rng: np.random.Generator) -> MotifBatch:
-        """Draw items for training and validation."""
+        """Draw items for training, validation and the exchange of motifs."""
         raise NotImplementedError
 
     def draw_test(self, items: int, rng: np.random.Generator) -> MotifBatch:
@@ -132,8 +136,11 @@ class MotifData(DataModule):
         return self.fixed_set("test", self.test_items)
 
     def fixed_set(self, name: str, items: int) -> Chunks[MotifBatch]:
-        """Return the first items of a set that is the same for every seed; all but validation are drawn like tests."""
-        draw = self.draw if name == "validation" else self.draw_test
+        """Return the first items of a set that is the same for every seed.
+
+        ``validation`` and ``exchanges`` are drawn as for training, the others as for tests.
+        """
+        draw = self.draw if name in ("validation", "exchanges") else self.draw_test
         return self._first(items, draw, f"{self.name}/{name}")
 
     def single_motif_set(self, name: str, items: int) -> Chunks[MotifBatch]:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sparseid.metrics.motifs import channel_symbols
+
 
 class ConfusionPlot(NamedTuple):
     """A confusion matrix ready to plot; the last row is "no motif there", the last column "missed".
@@ -54,7 +56,7 @@ class KindShares(NamedTuple):
     Attributes
     ----------
     to_kind : (K + 1, K) float64
-        Fraction predicted as each kind (by any of its channels); the diagonal holds the correct ones, the last row
+        Fraction in the column of each kind (:func:`kind_columns`); the diagonal holds the correct ones, the last row
         activations outside every box. NaN in a row without counts.
     missed : (K,) float64
         Fraction of sites without any activation; NaN for a kind that does not occur.
@@ -71,7 +73,7 @@ class KindShares(NamedTuple):
 
 
 def kind_shares(matrix: NDArray[np.integer]) -> KindShares:
-    """Summarise a count matrix by kind; a channel is of the kind that it fires on most, by row fraction.
+    """Summarise a count matrix by kind.
 
     Parameters
     ----------
@@ -89,8 +91,7 @@ def kind_shares(matrix: NDArray[np.integer]) -> KindShares:
     matrix = np.asarray(matrix)
     totals = matrix.sum(axis=1)
     shares = np.where(totals[:, None] > 0, matrix / np.maximum(totals, 1)[:, None], np.nan)
-    kinds = channel_kinds(matrix)
-    columns = [shares[:, :-1][:, kinds == kind].sum(axis=1) for kind in range(len(matrix) - 1)]
+    columns = [shares[:, list(channels)].sum(axis=1) for channels in kind_columns(matrix)]
     return KindShares(
         to_kind=np.where(totals[:, None] > 0, np.stack(columns, axis=1), np.nan),
         missed=shares[:-1, -1],
@@ -106,8 +107,37 @@ def channel_kinds(matrix: NDArray[np.integer]) -> NDArray[np.int64]:
     return np.where(hits.any(axis=0), shares.argmax(axis=0), -1)
 
 
+def kind_columns(matrix: NDArray[np.integer]) -> list[tuple[int, ...]]:
+    """Return the channels in each kind's column of the published figure; none for a kind without a column.
+
+    If there are more channels than kinds (LaTeX-OCR) they are all those that hit the kind more often than any other;
+    otherwise (DigitCircle, audio), of those that fire on it most by row fraction, the one that does so most.
+
+    Parameters
+    ----------
+    matrix : (K + 1, C + 1) int
+        Counts of :class:`sparseid.metrics.motifs.MotifCounts`.
+
+    Examples
+    --------
+    >>> kind_columns(np.array([[6, 3, 0, 1], [0, 0, 2, 8], [0, 0, 4, 0]]))  # two kinds, three channels
+    [(0, 1), (2,)]
+    >>> kind_columns(np.array([[6, 3, 1], [0, 0, 9], [0, 4, 0]]))  # no channel for the second kind
+    [(0,), ()]
+    """
+    matrix = np.asarray(matrix)
+    if _are_joined(matrix):
+        kinds = channel_symbols(matrix, "many_to_one")
+        return [tuple(np.flatnonzero(kinds == kind).tolist()) for kind in range(len(matrix) - 1)]
+    found: list[tuple[int, ...]] = []
+    for kind, row in enumerate(matrix[:-1, :-1]):
+        own = np.flatnonzero(channel_kinds(matrix) == kind)
+        found.append((int(own[row[own].argmax()]),) if len(own) else ())
+    return found
+
+
 def join_channels(matrix: NDArray[np.integer]) -> tuple[NDArray[np.int64], list[tuple[int, ...]]]:
-    """Add up the channels of each kind, as in the published figure of LaTeX-OCR, which has more channels than kinds.
+    """Return the columns of the published figure: with more channels than kinds (LaTeX-OCR), those of a kind together.
 
     Parameters
     ----------
@@ -117,13 +147,20 @@ def join_channels(matrix: NDArray[np.integer]) -> tuple[NDArray[np.int64], list[
     Returns
     -------
     (K + 1, G + 1) int64
-        Counts with a column for each kind that has channels, and one for the channels without a kind.
+        Counts with a column for each kind that has channels (of which it is the most frequent hit), and one for the
+        channels without a kind; the last holds missed sites. Unchanged if there are no more channels than kinds.
     list of tuples
         The channels in each of the first G columns.
     """
     matrix = np.asarray(matrix)
-    kinds = channel_kinds(matrix)
+    if not _are_joined(matrix):
+        return matrix.astype(np.int64), [(channel,) for channel in range(matrix.shape[1] - 1)]
+    kinds = channel_symbols(matrix, "many_to_one")
     groups = [np.flatnonzero(kinds == kind) for kind in np.unique(kinds)]
     joined = [matrix[:, group].sum(axis=1) for group in groups]
     names = [tuple(int(channel) for channel in group) for group in groups]
     return np.stack([*joined, matrix[:, -1]], axis=1).astype(np.int64), names
+
+
+def _are_joined(matrix: NDArray[np.integer]) -> bool:
+    return matrix.shape[1] > matrix.shape[0]

@@ -58,6 +58,8 @@ class Paper:
     """Key with numbers as values -> template for its label: ``{"steps_above": "{} cuts above final"}``."""
     unit_labels: Mapping[str, str] = field(default_factory=dict)
     """Unit -> label, if not that in :data:`sparseid.papers.labels.UNITS`."""
+    prepare: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
+    """Corrects the rows of its runs before tables, claims and figures select theirs."""
     run_figures: RunFigures | None = None
     """Draws the figures of one run."""
     run_tables: Callable[[pd.DataFrame], list[RunTable]] | None = None

@@ -90,15 +90,18 @@ def of_artefact(rows: pd.DataFrame, artefact: str, scale: str, outputs: Path | N
     """Return the rows at `scale` with the settings of the artefact's presets, whatever their seed.
 
     Runs with other settings (``method.encoder.width=8``) have their own tables and never get into the artefact. If a
-    preset has variants, column ``variants`` is a tuple of the names of those that share a row's run.
+    preset has variants, column ``variants`` is a tuple of the names of those that share a row's run. The rows are
+    prepared (`papers.registry.prepared`).
     """
+    from sparseid.papers.registry import prepared
+
     mine = rows[(rows["scale"] == scale) & rows["recipe"].isin(artefact_recipes(artefact, scale, outputs))]
     mine = without_empty_keys(mine)
     lines = [line for name in presets_of(artefact) for line in _lines(name, scale, outputs) if line[-1]]
     shared: dict[str, tuple[str, ...]] = {}
     for _, _, _, recipe, _, variants in lines:  # one of each seed
         shared[recipe] = (*shared.get(recipe, ()), *variants.split(_SEPARATOR))
-    return mine.assign(**{VARIANTS: mine["recipe"].map(shared)}) if shared else mine
+    return prepared(mine.assign(**{VARIANTS: mine["recipe"].map(shared)}) if shared else mine)
 
 
 def variant_name(text: str, run: RunConfig) -> str:

@@ -10,7 +10,7 @@ from sparseid.extensions import load
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.packages import paper_packages
 from sparseid.papers.paper import Paper, RunTable
-from sparseid.papers.rows import select
+from sparseid.papers.rows import joined, select
 from sparseid.spelling import nearest
 
 if TYPE_CHECKING:
@@ -60,6 +60,12 @@ def artefact(name: str) -> Artefact:
         return ARTEFACTS[name]
     hint = f" Did you mean {' or '.join(near)}?" if (near := nearest(name, ARTEFACTS)) else ""
     raise InputError(f"unknown artefact {name!r}.{hint} Known: {', '.join(ARTEFACTS)}.")
+
+
+def prepared(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows as the tables, claims and figures of their papers read them (``Paper.prepare``)."""
+    of_papers = [(name, rows[rows["paper"] == name]) for name in rows["paper"].unique()]
+    return joined(rows[:0], *(PAPERS[name].prepare(own) if name in PAPERS else own for name, own in of_papers))
 
 
 def run_summary(paper: str, rows: pd.DataFrame) -> Artefact | None:

@@ -20,7 +20,7 @@ from sparseid.papers.claims import ClaimResult
 from sparseid.papers.labels import entry_label
 from sparseid.papers.paper import RunTable
 from sparseid.papers.presets import artefact_recipes, of_artefact
-from sparseid.papers.registry import artefact, run_figures, run_summary, run_tables
+from sparseid.papers.registry import artefact, prepared, run_figures, run_summary, run_tables
 from sparseid.papers.rows import newest, rows_frame
 from sparseid.reporting import PAGE
 from sparseid.reporting.aggregate import Entry, entries
@@ -61,7 +61,7 @@ def finish_run(folder: Path, page: bool = True) -> None:
     """
     folder = Path(folder)
     outputs, (scale, paper) = folder.parents[2], folder.parts[-3:-1]
-    rows = newest(rows_frame(read_rows(folder / RESULT)))
+    rows = prepared(newest(rows_frame(read_rows(folder / RESULT))))
     remove_leftovers(folder)
     for name, figure in run_figures(paper, rows, read_arrays(folder), scale).items():
         save_figure(figure, folder / "figures", name)
@@ -103,7 +103,8 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str, recipes: frozen
     collection = collect(outputs)
     console = _console()
     if recipes - artefact_recipes(chosen.id, scale, outputs):
-        rows = collection.rows[(collection.rows["scale"] == scale) & collection.rows["recipe"].isin(recipes)]
+        chosen_rows = (collection.rows["scale"] == scale) & collection.rows["recipe"].isin(recipes)
+        rows = prepared(collection.rows[chosen_rows])
         _finish_others(console, chosen, rows, outputs, scale)
     else:
         rows_of = partial(of_artefact, collection.rows, scale=scale, outputs=outputs)

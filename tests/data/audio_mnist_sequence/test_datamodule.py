@@ -240,6 +240,23 @@ def test_recordings_of_one_group_that_fit_no_clip_are_refused_since_clips_were_d
         assert len(draw(16, np.random.default_rng(0)).labels) == 16
 
 
+def test_motifs_are_exchanged_in_clips_of_the_training_speakers(monkeypatch):
+    """As in the authors' code; rows say so."""
+    data = build_data(run())
+    heard = []
+    draw_clips = type(data.distribution).draw_clips
+
+    def noting(self, items, speakers, rng):
+        heard.append(speakers.tolist())
+        return draw_clips(self, items, speakers, rng)
+
+    monkeypatch.setattr(type(data.distribution), "draw_clips", noting)
+    for name, split in (("exchanges", "train_speakers"), ("validation", "train_speakers"), ("test", "test_speakers")):
+        next(iter(data.fixed_set(name, 8)))
+        assert heard.pop() == data.speakers[split].tolist()
+    assert data.exchange_keys == {"split": "train_speakers"}
+
+
 def test_takes_are_weighed_as_they_are_drawn(fsdd_folder, write_wav):
     """Many short takes of one digit leave the others as long as they are."""
     _long_speaker(fsdd_folder, "cy", write_wav)

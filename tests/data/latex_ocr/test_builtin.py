@@ -8,6 +8,7 @@ from sparseid.data.latex_ocr.font_metrics import CHARACTERS
 from sparseid.data.latex_ocr.glyphs import LARGE, PHASES, draw
 from sparseid.data.latex_ocr.grammar import KIND_NUMBERS, numbers, sample
 from sparseid.data.latex_ocr.layout import Glyph
+from sparseid.data.latex_ocr.page import black
 from sparseid.errors import InputError
 
 
@@ -39,26 +40,26 @@ def test_boxes_hold_all_ink_and_touch_it(dpi):
 
 def test_digit_heights():
     """Digits of size 10, 7 and 5 are about 18, 12 and 9 pixels high at 200 dpi (the authors' pictures)."""
-    heights = [draw(Glyph("5", size), 200, 0).ink.shape[0] for size in (10, 7, 5)]
+    heights = [draw(Glyph("5", size), 200, 0).grey.shape[0] for size in (10, 7, 5)]
     assert np.abs(np.array(heights) - [19, 14, 10]).max() <= 1
 
 
 def test_drawings_move_within_a_pixel():
     drawn = [draw(Glyph("x", 10), 200, phase) for phase in range(PHASES)]
-    assert len({drawing.ink.tobytes() for drawing in drawn}) > 1
-    centres = [drawing.right + np.nonzero(drawing.ink)[1].mean() for drawing in drawn]
+    assert len({black(drawing.grey).tobytes() for drawing in drawn}) > 1
+    centres = [drawing.right + np.nonzero(black(drawing.grey))[1].mean() for drawing in drawn]
     assert all(0 < second - first < 0.6 for first, second in pairwise(centres))
 
 
 def test_all_characters_differ():
     for size in CHARACTERS:
-        drawings = {character: draw(Glyph(character, size), 200, 0).ink for character in CHARACTERS[size]}
+        drawings = {character: black(draw(Glyph(character, size), 200, 0).grey) for character in CHARACTERS[size]}
         assert len({(ink.shape, ink.tobytes()) for ink in drawings.values()}) == len(drawings) == 19
 
 
 def test_large_parentheses_grow():
     for character, ladder in LARGE.items():
-        heights = [draw(Glyph(character, 10, number), 200, 0).ink.shape[0] for number in range(len(ladder) + 1)]
+        heights = [draw(Glyph(character, 10, number), 200, 0).grey.shape[0] for number in range(len(ladder) + 1)]
         assert heights == sorted(heights)
         assert heights[-1] == pytest.approx(24 * 200 / 72.27, abs=2)
 

@@ -45,6 +45,18 @@ def test_more_symbols_than_hues(require_program):
     assert (np.diff(page.boxes[:, 2]) > 5).all()
 
 
+def test_a_symbol_whose_hue_is_missing_is_skipped(monkeypatch):
+    """As in the authors' code; the others keep their boxes and tokens."""
+    plain = np.full((4, 9, 3), 255, np.uint8)
+    tinted = plain.copy()
+    tinted[1, 2], tinted[2, 6] = (255, 0, 0), (170, 255, 0)  # hues 0 and 80 degrees; none of 20, 40, 60
+    monkeypatch.setattr(pdflatex, "missing_programs", lambda: "")
+    monkeypatch.setattr(pdflatex, "_images", lambda bodies, dpi: iter([plain, tinted]))
+    (page,) = pdflatex.render([numbers("a + b + c")], 200)
+    assert page.places.tolist() == [0, 4]
+    assert page.boxes.tolist() == [[1, 2, 2, 3], [2, 3, 6, 7]]
+
+
 def test_missing_programs_are_named_with_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(

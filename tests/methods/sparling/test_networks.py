@@ -139,15 +139,12 @@ def test_greedy_decoding_agrees_with_teacher_forcing():
         labels[row, :length] = torch.tensor(symbols, dtype=torch.long)
     labels[::2] = torch.where(labels[::2] >= 0, (labels[::2] + 1) % 3, labels[::2])  # every second one made wrong
     inputs, targets = teacher_forcing(labels, 5)
-    right = exactly_right(decoder(maps, inputs), targets)
+    right = exactly_right(decoder(maps, inputs), targets, 6)
     for row in range(60):
         length = int((labels[row] >= 0).sum())
         tokens = decoded[row].tolist()
         greedy_right = tokens[:length] == labels[row, :length].tolist() and tokens[length : length + 1] in ([4], [])
-        if tokens[length : length + 1] == [4]:
-            assert bool(right[row]) == greedy_right
-        else:
-            assert not bool(right[row]) or length == 6
+        assert bool(right[row]) == greedy_right
 
 
 def test_unknown_positions_are_refused():
@@ -174,6 +171,16 @@ def test_cross_entropy_is_a_mean_over_target_tokens():
 def test_exactly_right_ignores_padding_only():
     _, targets = teacher_forcing(torch.tensor([[7, -1]]), 12)
     logits = torch.nn.functional.one_hot(torch.tensor([[7, 11, 4]]), 12).float()
-    assert exactly_right(logits, targets).tolist() == [True]
+    assert exactly_right(logits, targets, 9).tolist() == [True]
     logits[0, 1, 11] = -1
-    assert exactly_right(logits, targets).tolist() == [False]
+    assert exactly_right(logits, targets, 9).tolist() == [False]
+
+
+def test_no_end_token_is_asked_for_after_the_last_decoded_one():
+    """A label of 30 tokens ends with the 30 steps of validation (authors' code); a shorter one needs its end token."""
+    labels = torch.full((2, 30), 3)
+    labels[1, 29] = -1
+    _, targets = teacher_forcing(labels, 12)
+    logits = torch.nn.functional.one_hot(torch.full((2, 31), 3), 12).float()  # never the end
+    assert exactly_right(logits, targets, 30).tolist() == [True, False]
+    assert exactly_right(logits, targets, 31).tolist() == [False, False]

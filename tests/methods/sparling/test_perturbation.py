@@ -8,50 +8,83 @@ from sparseid.data.digit_circle.generator import DigitCircle
 from sparseid.data.digit_circle.glyphs import read_glyphs
 from sparseid.methods.sparling.perturbation import (
     PICTURED,
+    are_marks,
     exchange_arrays,
     identified_kinds,
     moved,
-    only_marks,
     perturb,
     perturbation_accuracy,
+    radius_in_cells,
 )
-from sparseid.metrics.motifs import MotifCounts, channel_symbols
 from sparseid.papers.sparling.run_pictures import exchanged_motifs
 
 CHANNELS = {kind: [9 - kind] for kind in range(10)}
 DATA = DigitCircleData(DigitCircle(read_glyphs("compact"), 40, 3, 5, 10, 12, 6, 1), 0, 16, 4, 32)
 
 
-def test_kinds_are_identified_by_three_quarters_of_their_sites():
-    counts = MotifCounts(3, 4)
-    counts.matrix[:] = [[8, 0, 1, 0, 1], [0, 3, 0, 0, 1], [0, 0, 4, 4, 0], [5, 0, 0, 0, 0]]
-    one, many = (channel_symbols(counts.matrix, kind) for kind in ("one_to_one", "many_to_one"))
-    assert identified_kinds(counts.matrix, many) == {0: [0], 2: [2, 3]}
-    assert identified_kinds(counts.matrix, one) == {0: [0]}, "of two channels that share a kind one does not do"
+def test_kinds_are_identified_by_three_quarters_of_their_sites_in_a_column_of_the_confusion_matrix():
+    joined = np.array([[8, 0, 1, 0, 1], [0, 3, 0, 0, 1], [0, 0, 4, 4, 0], [5, 0, 0, 0, 0]])  # more channels than kinds
+    assert identified_kinds(joined) == {0: [0], 2: [2, 3]}
+    own = np.vstack([joined[:3], [[9, 1, 0, 0, 0]], [[5, 0, 0, 0, 0]]])  # four of each, two kinds share a channel
+    assert identified_kinds(own) == {0: [0], 3: [0]}, "of two channels that share a kind one does not do"
 
 
 def test_marks_are_the_largest_of_all_channels_in_their_neighbourhood():
     maps = torch.zeros(1, 2, 9, 9)
     maps[0, 0, 2, 2], maps[0, 1, 3, 3], maps[0, 0, 8, 8], maps[0, 1, 4, 6] = 3.0, 2.0, 1.0, 0.5
-    kept = only_marks(maps, 2)
-    assert kept.nonzero().tolist() == [[0, 0, 2, 2], [0, 0, 8, 8], [0, 1, 4, 6]]
-    assert kept[0, 0, 2, 2] == 3.0
-    assert only_marks(maps, 3).nonzero().tolist() == [[0, 0, 2, 2], [0, 0, 8, 8]]
+    assert are_marks(maps, 2).nonzero().tolist() == [[0, 0, 2, 2], [0, 0, 8, 8], [0, 1, 4, 6]]
+    assert are_marks(maps, 3).nonzero().tolist() == [[0, 0, 2, 2], [0, 0, 8, 8]]
 
 
 def test_marks_of_a_sound():
     maps = torch.tensor([0.0, 1.0, 2.0, 0.0, 0.0, 0.5]).view(1, 1, 6, 1)
-    assert only_marks(maps, 1).flatten().tolist() == [0.0, 0.0, 2.0, 0.0, 0.0, 0.5]
+    assert are_marks(maps, 1).flatten().tolist() == [False, False, True, False, False, True]
 
 
-def test_motifs_move_with_their_values():
-    marks = torch.zeros(4, 3, 3)
-    marks[1, 0, 0], marks[2, 1, 1], marks[3, 2, 2] = 5.0, 6.0, 7.0
-    result = moved(marks, [1, 2], 0)
+def test_local_maxima_move_with_their_values_and_every_other_entry_stays():
+    """A map of five entries has five after the exchange, as in the authors' code."""
+    entries = torch.zeros(3, 12, 12)
+    entries[0, 2, 2], entries[0, 2, 3] = 5.0, 4.0  # a mark of the old kind, and a lesser entry of its channel beside it
+    entries[2, 3, 2] = 3.0  # an entry of another channel in the neighbourhood
+    entries[1, 9, 9], entries[0, 10, 9] = 7.0, 6.0  # a mark of another kind hides an entry of the old one
+    marks = are_marks(entries[None], 5)[0]
+    assert marks.nonzero().tolist() == [[0, 2, 2], [1, 9, 9]]
+    result = moved(entries, marks, [0], 1)
+    expected = entries.clone()
+    expected[0, 2, 2], expected[1, 2, 2] = 0.0, 5.0
+    assert torch.equal(result, expected)
+    assert (result > 0).sum() == 5
+    assert entries[0, 2, 2] == 5.0, "the map itself is unchanged"
+
+
+def test_all_channels_of_a_kind_are_moved_to_one_and_replace_what_is_there():
+    entries = torch.zeros(4, 3, 3)
+    entries[1, 0, 0], entries[2, 1, 1], entries[3, 2, 2], entries[0, 0, 0] = 5.0, 6.0, 7.0, 1.0
+    marks = entries > 2
+    result = moved(entries, marks, [1, 2], 0)
     assert result.nonzero().tolist() == [[0, 0, 0], [0, 1, 1], [3, 2, 2]]
-    assert result[0, 0, 0] == 5.0
-    assert result[0, 1, 1] == 6.0
-    assert marks[1, 0, 0] == 5.0
+    assert (result[0, 0, 0], result[0, 1, 1]) == (5.0, 6.0)
+    assert torch.equal(moved(entries, marks, [1], 1), entries), "two kinds that share a channel"
+
+
+@pytest.mark.parametrize(("stride", "cells"), [(1, 5), (2, 2), (3, 1), (4, 1), (6, 0)])
+def test_the_radius_is_rounded_down_so_that_it_joins_no_neighbouring_motifs(stride, cells):
+    assert radius_in_cells(stride) == cells
+
+
+def test_hardly_any_images_have_two_digits_within_the_radius():
+    """Rounded up (three positions), one image of twelve of experiment=digitcircle scale=small would."""
+    small = DigitCircle(read_glyphs("compact"), 40, 3, 5, 10, 12, 6, 1, min_gap=0.6)
+    sites = small.draw_scenes(2000, np.random.default_rng(0)).sites
+    middles = (sites[:, 2::2] + sites[:, 3::2] - 1) // 2 // 2
+    close = dict.fromkeys((radius_in_cells(2), 3), 0)
+    for item in range(2000):
+        own = middles[sites[:, 0] == item]
+        apart = np.abs(own[:, None] - own).max(axis=2)[np.triu_indices(len(own), 1)]
+        for radius in close:
+            close[radius] += bool((apart <= radius).any())
+    assert close[2] < 0.01 * 2000
+    assert close[3] > 0.06 * 2000
 
 
 def true_maps(batch):

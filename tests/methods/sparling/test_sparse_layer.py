@@ -3,7 +3,7 @@ import io
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sparseid.methods.sparling.sparse_layer import SparseLayer, entries_above, kth_smallest
@@ -136,24 +136,61 @@ def test_kth_smallest_equals_sorting(items, channels, length, density, seed):
     assert torch.equal(kth_smallest(z, density), expected)
 
 
-@settings(max_examples=30, deadline=None)
-@given(
-    sizes=st.lists(st.integers(1, 60), min_size=1, max_size=40), density=st.floats(0.01, 0.5), seed=st.integers(0, 99)
-)
-def test_accumulated_update_equals_one_update_on_everything_gathered(sizes, density, seed):
+def with_all_rows_kept(sizes, density, goal, seed):
+    """Yield each batch of a stream, and the threshold that one update on all rows gathered gives."""
     generator = torch.Generator().manual_seed(seed)
-    layer = SparseLayer(2, density, batch_norm="none", momentum=1.0, accumulate_motifs=4)
-    gathered = []
-    expected = torch.zeros(2)
+    gathered, expected = [], torch.zeros(2)
     for size in sizes:
         z = torch.randn(1, 2, size, generator=generator)
         gathered.append(z)
-        layer(z)
         everything = torch.cat(gathered, dim=2)
-        if everything.shape[2] * density >= 4:
+        if everything.shape[2] * density >= goal:
             expected = kth_smallest(everything, density)
             gathered = []
+        yield z, expected
+
+
+@settings(max_examples=60, deadline=None)
+@example(sizes=[17, 8, 52, 26, 59], density=0.037109375, goal=4, seed=1)
+@given(
+    sizes=st.lists(st.integers(1, 60) | st.integers(1, 2000), min_size=1, max_size=40),
+    density=st.floats(0.003, 0.5),
+    goal=st.integers(1, 30),
+    seed=st.integers(0, 99),
+)
+def test_accumulated_update_equals_one_update_on_everything_gathered(sizes, density, goal, seed):
+    layer = SparseLayer(2, density, batch_norm="none", momentum=1.0, accumulate_motifs=goal)
+    for z, expected in with_all_rows_kept(sizes, density, goal, seed):
+        layer(z)
         assert torch.equal(layer.threshold, expected)
+
+
+def test_a_small_batch_does_not_discard_what_a_later_large_one_needs():
+    generator = torch.Generator().manual_seed(0)
+    parts = 10 + 10 * torch.rand(1, 1, 400, generator=generator), torch.zeros(1, 1, 1), torch.rand(1, 1, 400)
+    layer = SparseLayer(1, 0.05, batch_norm="none", momentum=1.0, accumulate_motifs=21)
+    for part in parts:
+        layer(part)
+    everything = torch.cat(parts, dim=2).flatten()
+    assert layer.rows_waiting == 0
+    assert (everything > layer.threshold).sum() == entries_above(801, 0.05) == 41
+    assert 18 < layer.threshold < 20
+
+
+def test_few_values_are_kept_of_many_rows():
+    layer = SparseLayer(3, 1e-6, batch_norm="none", accumulate_motifs=10)
+    for _ in range(20):
+        layer(torch.randn(2, 3, 4000))
+    assert layer.rows_waiting == 160_000
+    assert layer.get_extra_state()["largest"].shape == (3, 1024)
+
+
+def test_a_batch_beyond_what_was_kept_is_refused():
+    layer = SparseLayer(1, 0.01, batch_norm="none", accumulate_motifs=100)
+    for _ in range(99):
+        layer(torch.randn(1, 1, 100))
+    with pytest.raises(ValueError, match="only 1024 values were kept, 2100 are needed"):
+        layer(torch.randn(1, 1, 200_000))
 
 
 def test_published_geometry_leaves_six_of_a_hundred_thousand_above():

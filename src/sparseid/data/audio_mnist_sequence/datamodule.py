@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +31,7 @@ class AudioMNISTSequenceData(MotifData):
     """Batches of spectrograms of spoken digit sequences.
 
     Inputs are (items, 64 mel bands, frames, 1) in dB or standardised, computed on the run's device; sites are spans of
-    frames. Training and validation use the training speakers, tests the others.
+    frames. Training, validation and the exchange of motifs use the training speakers, tests the others.
 
     Parameters
     ----------
@@ -50,6 +51,7 @@ class AudioMNISTSequenceData(MotifData):
     single_motif_tests = tuple(
         SingleMotifTest({"split": split}, split) for split in ("train_speakers", "test_speakers")
     )
+    exchange_keys = MappingProxyType({"split": "train_speakers"})  # as in the authors' code
 
     def __init__(
         self,

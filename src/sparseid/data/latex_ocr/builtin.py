@@ -10,7 +10,7 @@ import numpy as np
 from sparseid.data.latex_ocr.glyphs import PHASES, draw
 from sparseid.data.latex_ocr.grammar import Formula
 from sparseid.data.latex_ocr.layout import Box, Rule, layout
-from sparseid.data.latex_ocr.page import BORDER_POINTS, POINTS_PER_INCH, Page
+from sparseid.data.latex_ocr.page import BORDER_POINTS, POINTS_PER_INCH, WHITE, Page
 from sparseid.data.latex_ocr.syntax import parse
 
 
@@ -31,22 +31,23 @@ def page(box: Box, dpi: int, own_widths: bool = True) -> Page:
     rows = math.ceil((box.height + box.depth + 2 * BORDER_POINTS) * scale)
     columns = math.ceil((box.width + 2 * BORDER_POINTS) * scale)
     baseline = (box.height + BORDER_POINTS) * scale
-    ink = np.zeros((rows, columns), bool)
+    grey = np.full((rows, columns), WHITE, np.uint8)
     boxes = np.empty((len(box.marks), 4), np.int64)
     for number, mark in enumerate(box.marks):
         x, y = (BORDER_POINTS + mark.x) * scale, baseline - mark.y * scale
         if isinstance(mark.what, Rule):
             top, stop = _span(y - mark.what.height * scale, y)
             left, end = _span(x, x + mark.what.width * scale)
-            ink[top:stop, left:end] = True
+            grey[top:stop, left:end] = 0
         else:
             row, column = math.floor(y), math.floor(x)
             drawing = draw(mark.what, dpi, int((x - column) * PHASES), own_widths)
             top, left = row + drawing.down, column + drawing.right
-            stop, end = top + drawing.ink.shape[0], left + drawing.ink.shape[1]
-            ink[top:stop, left:end] |= drawing.ink
+            stop, end = top + drawing.grey.shape[0], left + drawing.grey.shape[1]
+            part = grey[top:stop, left:end]
+            np.minimum(part, drawing.grey, out=part)
         boxes[number] = top, stop, left, end
-    return Page(ink, np.array([mark.place for mark in box.marks]), boxes)
+    return Page(grey, np.array([mark.place for mark in box.marks]), boxes)
 
 
 def _span(start: float, stop: float) -> tuple[int, int]:

@@ -26,7 +26,7 @@ BOX_MARGIN = 2
 RENDERERS = ("builtin", "pdflatex")
 KEPT_ON_DISK = ("pdflatex",)
 """Renderers whose images are cached in the data folder; the others draw as fast as a disk reads."""
-VERSION = 1
+VERSION = 2
 """Version of the cached images, incremented when grammar, renderers or blocks change them."""
 
 

@@ -15,7 +15,7 @@ from matplotlib.transforms import Affine2D
 
 from sparseid.data.latex_ocr.font_metrics import CHARACTERS
 from sparseid.data.latex_ocr.layout import Glyph
-from sparseid.data.latex_ocr.page import POINTS_PER_INCH, SEEN_ABOVE, WHITE_ABOVE
+from sparseid.data.latex_ocr.page import POINTS_PER_INCH, SEEN_ABOVE, WHITE
 
 PHASES = 4
 """Number of positions within a pixel, from left to right, at which a character is drawn (as in poppler)."""
@@ -28,11 +28,11 @@ _NO_HINTING = ft2font.LoadFlags.NO_HINTING if hasattr(ft2font, "LoadFlags") else
 
 
 class Drawing(NamedTuple):
-    """Pixels of a character, True = black; the first one is `down`, `right` of that of its origin."""
+    """Greys of a character (0 = black); the first pixel is `down`, `right` of that of its origin."""
 
     down: int
     right: int
-    ink: np.ndarray
+    grey: np.ndarray
 
 
 @cache
@@ -53,10 +53,10 @@ def draw(glyph: Glyph, dpi: int, phase: int, own_widths: bool = True) -> Drawing
     context.set_linewidth(0)
     context.set_snap(False)
     renderer.draw_path(context, placed, Affine2D().translate(-left, -bottom), (0.0, 0.0, 0.0))
-    cover = np.asarray(renderer.buffer_rgba())[..., 3] / 255
-    down, right = (np.flatnonzero((cover > SEEN_ABOVE).any(axis=axis)) for axis in (1, 0))
+    cover = np.asarray(renderer.buffer_rgba())[..., 3]
+    down, right = (np.flatnonzero((cover > SEEN_ABOVE * WHITE).any(axis=axis)) for axis in (1, 0))
     seen = cover[down[0] : down[-1] + 1, right[0] : right[-1] + 1]
-    return Drawing(int(down[0] - rows - bottom), int(right[0] + left), 1 - seen <= WHITE_ABOVE)
+    return Drawing(int(down[0] - rows - bottom), int(right[0] + left), WHITE - seen)
 
 
 def _widening(glyph: Glyph) -> float:

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from sparseid.data.latex_ocr.grammar import KIND_NUMBERS, TEX, TOKENS, Formula, names, tex
-from sparseid.data.latex_ocr.page import BORDER_POINTS, SEEN_ABOVE, WHITE_ABOVE, Page
+from sparseid.data.latex_ocr.grammar import KIND_NUMBERS, TEX, TOKENS, Formula, tex
+from sparseid.data.latex_ocr.page import BORDER_POINTS, SEEN_ABOVE, Page
 from sparseid.data.latex_ocr.syntax import parse
 from sparseid.errors import InputError
 
@@ -51,7 +51,8 @@ def render(formulas: Sequence[Formula], dpi: int) -> list[Page]:
     """Draw formulas, each on its own page, at 10 points and `dpi` dots per inch.
 
     The boxes come from further pages on which every symbol has its own hue (authors' code). If two symbols touch, their
-    hues may mix into that of a third, whose box is then too large: one in thousands.
+    hues may mix into that of a third, whose box is then too large: one in thousands. A symbol whose hue occurs nowhere
+    has no box (authors' code).
 
     Raises
     ------
@@ -69,17 +70,15 @@ def render(formulas: Sequence[Formula], dpi: int) -> list[Page]:
         bodies += [_tinted(formula, places[start : start + HUES]) for start in range(0, len(places), HUES)]
     images = _images(bodies, dpi)
     pages = []
-    for formula, places in zip(formulas, symbols, strict=True):
+    for places in symbols:
         plain = next(images)[..., 0]
         found: dict[int, tuple[int, int, int, int]] = {}
         for start in range(0, len(places), HUES):
             coloured = places[start : start + HUES]
             boxes = _boxes_by_hue(next(images), len(coloured))
             found |= {coloured[hue]: box for hue, box in boxes.items()}
-        if set(found) != set(places):
-            raise InputError(f"pdflatex has drawn {names(formula)!r} without some of its symbols", ("data.renderer",))
-        boxes_found = np.array([found[place] for place in places], np.int64).reshape(-1, 4)
-        pages.append(Page(plain <= WHITE_ABOVE * 255, np.array(places), boxes_found))
+        boxes_found = np.array([found[place] for place in sorted(found)], np.int64).reshape(-1, 4)
+        pages.append(Page(plain, np.array(sorted(found), np.int64), boxes_found))
     return pages
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparseid.data.cache import cached_arrays
-from sparseid.data.latex_ocr.generator import LatexOcr, noisy
-from sparseid.data.latex_ocr.grammar import KINDS
-from sparseid.data.latex_ocr.page import in_the_middle
+from sparseid.data.latex_ocr.generator import BOX_MARGIN, LatexOcr, noisy
+from sparseid.data.latex_ocr.grammar import KIND_NUMBERS, KINDS
+from sparseid.data.latex_ocr.page import black, dilated, in_the_middle
 from sparseid.streams import FIXED
 
 SIDE = 40
@@ -28,7 +28,8 @@ class SingleMotifs:
     Attributes
     ----------
     drawings
-        (drawings, side, side) bool, True = black: the symbol's box with all its content, centred on white.
+        (drawings, side, side) bool, True = black: the symbol's box with all its content, centred on white. Those that
+        differ in their greys only are the same, and count as often (authors' code).
     kinds
         (drawings,) int64, ascending.
     white_flip
@@ -61,16 +62,23 @@ def single_motifs(distribution: LatexOcr, images: int | None = None) -> SingleMo
 
 
 def _cut_out(distribution: LatexOcr, images: int, side: int) -> dict[str, np.ndarray]:
+    """Return the symbols that occur at least :data:`SEEN_AT_LEAST` times: drawings are told apart by their greys."""
     bar = KINDS.index("bar")
-    seen: Counter[tuple[int, bytes]] = Counter()
+    seen: Counter[tuple[int, tuple[int, ...], bytes]] = Counter()
     for block, first in enumerate(range(0, images, 512)):
-        clean = distribution.draw_clean(min(512, images - first), FIXED.numpy("latex_ocr/single", block))
-        pixels = distribution.pixels(clean.ink)
-        for item, kind, top, stop, left, end in clean.sites:
-            if kind != bar:
-                drawing = in_the_middle(pixels[item, top:stop, left:end], side, side)
-                seen[int(kind), np.packbits(drawing).tobytes()] += 1
+        formulas = distribution.draw_formulas(min(512, images - first), FIXED.numpy("latex_ocr/single", block))
+        for formula, page in zip(formulas, distribution.pages(formulas), strict=True):
+            boxes = dilated(page.boxes, BOX_MARGIN, *page.grey.shape)
+            for place, (top, stop, left, end) in zip(page.places, boxes, strict=True):
+                if (kind := KIND_NUMBERS[formula[place]]) != bar:
+                    drawing = page.grey[top:stop, left:end]
+                    seen[int(kind), drawing.shape, drawing.tobytes()] += 1
     often = sorted(key for key, times in seen.items() if times >= SEEN_AT_LEAST)
-    packed = np.frombuffer(b"".join(drawing for _, drawing in often), np.uint8).reshape(len(often), -1)
-    drawings = np.unpackbits(packed, axis=1, count=side**2).reshape(-1, side, side).astype(bool)
-    return {"drawings": drawings, "kinds": np.array([kind for kind, _ in often], np.int64)}
+    drawings = [
+        black(in_the_middle(np.frombuffer(pixels, np.uint8).reshape(size), side, side)) for _, size, pixels in often
+    ]
+    empty = np.empty((0, side, side), bool)
+    return {
+        "drawings": np.stack(drawings) if drawings else empty,
+        "kinds": np.array([kind for kind, *_ in often], np.int64),
+    }

@@ -53,13 +53,15 @@ def sequence_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     return functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
 
 
-def exactly_right(logits: Tensor, targets: Tensor) -> Tensor:
-    """Return whether every target token is the most probable one, (N,) bool.
+def exactly_right(logits: Tensor, targets: Tensor, steps: int) -> Tensor:
+    """Return whether each of the first `steps` target tokens is the most probable one, (N,) bool.
 
-    With teacher forcing this holds if and only if the greedy decode equals the label: up to the first mistake both have
-    the same prefix. Exact-match accuracy thus needs one pass and no decoding loop.
+    With teacher forcing this holds if and only if the greedy decode of `steps` tokens equals the label: up to the first
+    mistake both have the same prefix. Exact-match accuracy thus needs one pass and no decoding loop. A label of `steps`
+    tokens need not be followed by the end token.
     """
-    return ((logits.argmax(-1) == targets) | (targets == IGNORED)).all(1)
+    right = (logits.argmax(-1) == targets) | (targets == IGNORED)
+    return right[:, :steps].all(1)
 
 
 def l1_penalty(motifs: Tensor) -> Tensor:

@@ -37,11 +37,11 @@ from sparseid.methods.sparling.networks import (
 from sparseid.methods.sparling.optimiser import adam, clip
 from sparseid.methods.sparling.penalised_layer import PenalisedLayer
 from sparseid.methods.sparling.perturbation import (
-    RADIUS,
     exchange_arrays,
     identified_kinds,
     perturb,
     perturbation_accuracy,
+    radius_in_cells,
 )
 from sparseid.methods.sparling.schedule import AdaptiveDensity
 from sparseid.methods.sparling.single_motifs import single_motif_errors, strongest
@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from sparseid.settings import RunNumbers
 
 
+CHECKED_STEPS = 30
+"""Number of tokens decoded in validation (authors' code, for all data), unless tests decode more."""
 BINNED_DENSITIES = 5
 """Number of lowest densities at which activations are binned (published)."""
 
@@ -88,6 +90,7 @@ class SparlingModule(ExperimentModule):
         self.channels = motif_channels(method, domain)
         self.optimizer_config: OptimizerSettings = method.optimizer
         self.evaluation_config = method.evaluation
+        self.checked_steps = max(CHECKED_STEPS, method.evaluation.decode_steps)
         self.most_densities = len(densities(method)) if method.sparse.kind == "threshold" else 1
         self.encoder = build_encoder(method, domain)
         self.sparse: nn.Module = build_sparse(method, domain)
@@ -153,7 +156,7 @@ class SparlingModule(ExperimentModule):
     def validation_step(self, batch: MotifBatch, batch_idx: int) -> None:
         """Count the items whose greedy decode would be exactly correct."""
         inputs, targets = teacher_forcing(batch.labels, self.domain.vocabulary)
-        self._right += exactly_right(self.decoder(self(batch.inputs), inputs), targets).sum()
+        self._right += exactly_right(self.decoder(self(batch.inputs), inputs), targets, self.checked_steps).sum()
         self._checked += len(batch.labels)
 
     def validation_accuracy(self) -> float:
@@ -174,9 +177,10 @@ class SparlingModule(ExperimentModule):
     # evaluation
 
     def evaluations(self, folder: Path) -> list[Evaluation]:
-        """Return one evaluation per density reached; the last one, with `steps_above` = 0, is the lowest density.
+        """Return one evaluation per density reached; the last one, with `steps_above` = 0, is the lowest of them.
 
-        A run that reached no density is evaluated with its last weights.
+        Whether it is the last one of the schedule is told by the metric ``density_over_minimum``. A run that reached no
+        density is evaluated with its last weights.
         """
         milestones = sorted((folder / "checkpoints" / "milestones").glob("density-*.ckpt"))
         if not milestones:
@@ -263,9 +267,9 @@ class SparlingModule(ExperimentModule):
         data, config = self.data, self.evaluation_config
         change = partial(
             perturb,
-            channels=identified_kinds(self._matched.counts.matrix, self._matched.channel_kinds),
+            channels=identified_kinds(self._matched.counts.matrix),
             exchanges=data,
-            radius=-(-RADIUS // self.encoder.stride),
+            radius=radius_in_cells(self.encoder.stride),
             rng=FIXED.numpy("sparling/perturbation"),
         )
 
@@ -275,9 +279,10 @@ class SparlingModule(ExperimentModule):
         def decode(maps: Tensor) -> list[list[int]]:
             return cut_at_end(self.decode(maps).cpu().numpy(), self.domain.vocabulary - 1)
 
-        batches = data.fixed_set("test", config.items)
+        batches = data.fixed_set("exchanges", config.items)
         accuracy, items, examples = perturbation_accuracy(batches, encode, decode, change, config.perturbed_items)
-        self.measurements.append(Measurement("perturbation_accuracy", 100 * accuracy, "percent", items))
+        keys = dict(data.exchange_keys)
+        self.measurements.append(Measurement("perturbation_accuracy", 100 * accuracy, "percent", items, keys))
         if examples is not None:
             pictures = drawn(examples.inputs, self.domain).cpu().numpy()
             maps = examples.before.cpu().numpy(), examples.after.cpu().numpy()

@@ -12,14 +12,15 @@ from torch import Tensor
 from torch.nn import functional
 
 from sparseid.data.batch import MotifBatch
+from sparseid.metrics.confusion import join_channels
 from sparseid.metrics.edit_distance import without_padding
 
 RADIUS = 5
-"""Radius in input positions within which a motif's mark must be the largest entry (authors' code)."""
+"""Radius in input positions within which an entry that is moved must be the largest (authors' code)."""
 PICTURED = 6
 """Maximum number of items of a figure."""
 LEAST_SHARE = 0.75
-"""Fraction of a kind's sites that its channels must mark to identify it (authors' code)."""
+"""Fraction of a kind's sites that a column of the confusion matrix must hold to identify it (authors' code)."""
 
 
 class Exchanges(Protocol):
@@ -33,16 +34,15 @@ class Exchanges(Protocol):
 
 
 class Perturbed(NamedTuple):
-    """Exchanged maps (M, C, H, W), their expected labels and items in the batch, and the marks before the exchange."""
+    """Exchanged maps (M, C, H, W), their expected labels, and items in the batch."""
 
     maps: Tensor
     labels: list[list[int]]
     items: list[int]
-    marks: Tensor
 
 
 class Examples(NamedTuple):
-    """Items for a figure: inputs (m, ...), marks before and after (m, C, H, W), and tokens, see `exchange_arrays`."""
+    """Items for a figure: inputs (m, ...), maps before and after (m, C, H, W), and tokens, see `exchange_arrays`."""
 
     inputs: Tensor
     before: Tensor
@@ -52,35 +52,53 @@ class Examples(NamedTuple):
     decoded: list[list[int]]
 
 
-def identified_kinds(matrix: NDArray[np.integer], channel_kinds: NDArray[np.integer]) -> dict[int, list[int]]:
-    """Return the channels assigned to each reliably marked kind.
+def identified_kinds(matrix: NDArray[np.integer]) -> dict[int, list[int]]:
+    """Return the channels of each reliably marked kind: those of the column in which most of its sites are.
+
+    Columns are those of figure 8: a channel each, or on LaTeX-OCR the channels of a kind together.
 
     Parameters
     ----------
     matrix : (K + 1, C + 1) int
         Counts of pairs of true kind and predicted channel (`metrics.motifs.MotifCounts`).
-    channel_kinds : (C,) int
-        The kind of each channel; -1 for none.
     """
+    joined, channels = join_channels(matrix)
     found = {}
-    for kind, row in enumerate(np.asarray(matrix)[:-1]):
-        channels = np.flatnonzero(np.asarray(channel_kinds) == kind).tolist()
-        if channels and row[channels].sum() > LEAST_SHARE * row.sum():
-            found[kind] = channels
+    for kind, row in enumerate(joined[:-1]):
+        column = int(row[:-1].argmax())
+        if row[column] > LEAST_SHARE * row.sum():
+            found[kind] = list(channels[column])
     return found
 
 
-def only_marks(maps: Tensor, radius: int) -> Tensor:
-    """Return maps (N, C, H, W) with only the largest entries over all channels within `radius` positions."""
+def radius_in_cells(stride: int) -> int:
+    """Return :data:`RADIUS` in positions of a map with this stride, rounded down: further ones are not within it."""
+    return RADIUS // stride
+
+
+def are_marks(maps: Tensor, radius: int) -> Tensor:
+    """Return which entries of maps (N, C, H, W) are active and the largest of all channels within `radius`; bool."""
     largest = functional.max_pool2d(maps.amax(1, keepdim=True), 2 * radius + 1, stride=1, padding=radius)
-    return maps.where((maps == largest) & (maps > 0), maps.new_zeros(()))
+    return (maps == largest) & (maps > 0)
 
 
-def moved(marks: Tensor, old: list[int], new: int) -> Tensor:
-    """Return one item's marks (C, H, W) with the channels `old` moved to channel `new`."""
-    result = marks.clone()
-    result[old] = 0
-    result[new] = torch.maximum(result[new], marks[old].amax(0))
+def moved(entries: Tensor, marks: Tensor, old: list[int], new: int) -> Tensor:
+    """Return one item's map (C, H, W) with the marks of the channels `old` in channel `new`; all else stays.
+
+    Parameters
+    ----------
+    entries
+        The map.
+    marks
+        (C, H, W) bool: entries that may be moved.
+    old, new
+        Channels of the old kind, and the channel of the new one. A moved value replaces what is in its new place.
+    """
+    leave = torch.zeros_like(marks)
+    leave[old] = marks[old]
+    result = entries.masked_fill(leave, 0)
+    arriving = entries.where(leave, 0).amax(0)
+    result[new] = torch.where(leave.any(0), arriving, result[new])
     return result
 
 
@@ -107,14 +125,14 @@ def perturb(
     exchanges
         Exchangeable motifs.
     radius
-        As in `only_marks`.
+        As in `are_marks`.
     rng
         Random generator.
     """
     kinds = [kind for kind in exchanges.exchangeable if kind in channels]
     token = exchanges.exchangeable
     new_maps, new_labels, items = [], [], []
-    marks = only_marks(maps, radius)
+    marks = are_marks(maps, radius)
     for item, label in enumerate(without_padding(batch.labels.cpu().numpy())):
         present = [kind for kind in kinds if token[kind] in label]
         if decoded[item] != label or not present:
@@ -128,10 +146,10 @@ def perturb(
         if not results:
             continue
         new = list(results)[rng.integers(len(results))]
-        new_maps.append(moved(marks[item], channels[old], channels[new][0]))
+        new_maps.append(moved(maps[item], marks[item], channels[old], channels[new][0]))
         new_labels.append(results[new])
         items.append(item)
-    return Perturbed(torch.stack(new_maps) if new_maps else maps[:0], new_labels, items, marks[items])
+    return Perturbed(torch.stack(new_maps) if new_maps else maps[:0], new_labels, items)
 
 
 def perturbation_accuracy(
@@ -164,17 +182,17 @@ def perturbation_accuracy(
             decoded = decode(perturbed.maps[: len(wanted)])
             right += sum(_equal(decoded, wanted))
             number += len(wanted)
-            examples = examples or _examples(batch, perturbed, decoded[:PICTURED])
+            examples = examples or _examples(batch, maps, perturbed, decoded[:PICTURED])
         if number == most:
             break
     return (right / number if number else float("nan")), number, examples
 
 
-def _examples(batch: MotifBatch, perturbed: Perturbed, decoded: list[list[int]]) -> Examples:
+def _examples(batch: MotifBatch, maps: Tensor, perturbed: Perturbed, decoded: list[list[int]]) -> Examples:
     items = perturbed.items[: len(decoded)]
     before = without_padding(batch.labels[items].cpu().numpy())
-    maps = perturbed.marks[: len(items)], perturbed.maps[: len(items)]
-    return Examples(batch.inputs[items], *maps, before, perturbed.labels[: len(items)], decoded)
+    both = maps[items], perturbed.maps[: len(items)]
+    return Examples(batch.inputs[items], *both, before, perturbed.labels[: len(items)], decoded)
 
 
 def _equal(first: list[list[int]], second: list[list[int]]) -> Iterator[bool]:
@@ -196,7 +214,7 @@ def exchange_arrays(
     images : (m, H, W)
         Pictures of the items; (m, bands, frames) for sounds.
     before, after : (m, C, h, w)
-        Motif maps before and after the exchange, only marks: an entry keeps its position and changes its channel.
+        Motif maps before and after the exchange: an entry keeps its position and may change its channel.
     labels, expected, decoded
         Tokens of each item: its label, the expected label, and the label decoded from the map after the exchange.
 
@@ -210,7 +228,7 @@ def exchange_arrays(
     items, channels, rows, columns = np.nonzero(after)
     there = before[items, :, rows, columns]
     came_from = np.where((there > 0).any(axis=1), there.argmax(axis=1), -1)
-    kept = there[np.arange(len(items)), channels] > 0  # unchanged if several channels were active
+    kept = there[np.arange(len(items)), channels] == after[items, channels, rows, columns]
     return {
         "perturbed_images": images,
         "perturbed_cells": np.array(after.shape[2:]),

@@ -12,6 +12,10 @@ from sparseid.methods.batch_statistics import ChannelNorm, largest_per_channel, 
 
 THRESHOLDS = ("per_channel", "single")
 BATCH_NORMS = ("affine", "plain", "none")
+KEPT = 1024
+"""Number of values of a channel that are kept at least while batches are gathered (all, if there are fewer)."""
+LARGER = 64
+"""Factor by which a batch may exceed the earlier ones of an update, however many values the threshold needs."""
 
 
 class SparseLayer(nn.Module):
@@ -35,8 +39,9 @@ class SparseLayer(nn.Module):
     momentum
         Weight m of the newest quantile.
     accumulate_motifs
-        If positive, rows (positions) are collected until rows x density reaches this, followed by one update; 0 updates
-        with every batch. Only the largest values are stored, so memory does not grow with the rows.
+        If positive, rows (positions) are collected until rows x density reaches this, followed by one update on all of
+        them; 0 updates with every batch. Batches may differ in size. Only the largest values are stored
+        (:data:`KEPT`, :data:`LARGER`), so memory does not grow with the rows.
 
     Raises
     ------
@@ -87,32 +92,43 @@ class SparseLayer(nn.Module):
 
     @torch.no_grad()
     def _update(self, z: Tensor) -> None:
-        if len(self.threshold) == 1:
-            quantile = kth_smallest(z.reshape(1, 1, -1), self.density)
-        elif not self.accumulate_motifs:
-            quantile = kth_smallest(z.flatten(2), self.density)
-        else:
+        if self.accumulate_motifs:
             gathered = self._gather(z.flatten(2))
             if gathered is None:
                 return
             quantile = gathered
+        else:
+            single = len(self.threshold) == 1  # of all channels, or of the only one
+            quantile = kth_smallest(z.reshape(1, 1, -1) if single else z.flatten(2), self.density)
         self.threshold.lerp_(quantile, self.momentum)
 
     def _gather(self, z: Tensor) -> Tensor | None:
-        """Add the rows of z (N, C, L) to the buffer; return the quantile (C,) once there are enough rows."""
+        """Add the rows of z (N, C, L) to those collected; return the quantile (C,) once there are enough rows."""
         batch_rows = z.shape[0] * z.shape[2] * processes()
-        # An update follows as soon as rows x density reaches the goal, so it never needs more values than this.
-        needed = math.ceil(self.accumulate_motifs + batch_rows * self.density) + 2
+        waiting, earlier_rows = self._largest, self._rows
+        rows = earlier_rows + batch_rows
+        last = rows * self.density >= self.accumulate_motifs
+        # The last batch, whose size is not known before, decides the rank: rows of earlier ones x density < goal.
+        needed = entries_above(rows, self.density) + 1 if last else self._most_needed(batch_rows)
         largest = largest_per_channel(z, min(needed, batch_rows))
-        if self._largest is not None:
-            both = torch.cat([self._largest.to(largest), largest], dim=1)
-            largest = both.topk(min(needed, both.shape[1]), dim=1).values
-        self._largest, self._rows = largest, self._rows + batch_rows
-        if self._rows * self.density < self.accumulate_motifs:
+        if waiting is not None:
+            if last and waiting.shape[1] < min(needed, earlier_rows):
+                raise ValueError(
+                    f"a batch of {batch_rows} positions follows smaller ones, of whose {earlier_rows} positions only "
+                    f"{waiting.shape[1]} values were kept, {needed} are needed: let batches differ by less than a "
+                    f"factor of {LARGER}, or lower accumulate_motifs"
+                )
+            largest = torch.cat([waiting.to(largest), largest], dim=1)
+            largest = largest.topk(min(max(needed, waiting.shape[1]), largest.shape[1]), dim=1).values
+        if not last:
+            self._largest, self._rows = largest, rows
             return None
-        quantile = largest[:, entries_above(self._rows, self.density)]
         self._largest, self._rows = None, 0
-        return quantile
+        return largest[:, needed - 1]
+
+    def _most_needed(self, batch_rows: int) -> int:
+        """Return how many values of a channel a later update may need, if no batch exceeds this one too much."""
+        return max(KEPT, math.ceil(self.accumulate_motifs + LARGER * batch_rows * self.density) + 2)
 
     def get_extra_state(self) -> dict[str, Any]:
         """Return the state of a checkpoint in addition to the tensors: current density and number of collected rows."""

@@ -8,6 +8,7 @@ from sparseid.papers.paper import Paper
 from sparseid.papers.sparling import figures
 from sparseid.papers.sparling.artefacts import ARTEFACTS
 from sparseid.papers.sparling.density_table import run_tables
+from sparseid.papers.sparling.rows import at_their_densities
 
 LABELS = {
     "sparling": "Sparling",
@@ -52,6 +53,7 @@ PAPER = Paper(
     metrics=METRICS,
     labels=LABELS,
     key_labels={"steps_above": "{} cuts above final"},
+    prepare=at_their_densities,
     run_figures=figures.run_figures,
     run_tables=run_tables,
     position=1,

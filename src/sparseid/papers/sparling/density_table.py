@@ -15,12 +15,13 @@ MOST_LINES = 9
 
 def run_tables(rows: pd.DataFrame) -> list[RunTable]:
     """Return the errors of a run at some of its densities, including the last; nothing for a single density."""
-    steps = [int(step) for step in values_of(rows, "steps_above")]
+    measured = rows[rows["value"].notna() & rows["metric"].isin(METRICS)]
+    steps = [int(step) for step in values_of(measured, "steps_above")]
     if len(steps) < 2:
         return []
     stride = -(-len(steps) // MOST_LINES)
     lines = []
     for step in reversed(steps[::stride]):
-        values = [per_seed(rows, metric, steps_above=step) for metric in METRICS]
+        values = [per_seed(measured, metric, steps_above=step) for metric in METRICS]
         lines.append([step, *(float(value.mean()) if len(value) else None for value in values)])
     return [RunTable("Errors by density, %", ("cuts above final", *map(label, METRICS)), lines)]

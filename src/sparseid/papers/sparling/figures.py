@@ -36,6 +36,7 @@ from sparseid.papers.sparling.rows import (
     domain_rows,
     end_to_end,
     perturbation,
+    reached,
     values,
 )
 from sparseid.papers.sparling.run_pictures import MotifLegend, draw_confusion, run_pictures
@@ -65,7 +66,7 @@ def motif_error_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) 
             ours, target = per_seed(of_domain, metric, steps_above=0), target_of(targets, metric, domain=domain)
             bars.append(Bar(label(metric), ours, target, METRIC_COLOURS[metric]))
         draw_bars(axes, bars)
-        axes.set_title(label(domain) + _missing(of_domain), fontsize=10, color=INK)
+        axes.set_title(label(domain) + _missing(of_domain) + reached(of_domain), fontsize=10, color=INK)
     grid[0, 0].set_ylabel("error, % (mean over seeds)", fontsize=9)
     grid[0, 0].set_ylim(0, 1.06 * max(axes.get_ylim()[1] for axes in grid[0]))
     bar_legend(figure, scale)
@@ -97,7 +98,7 @@ def errors_against_density(rows: pd.DataFrame, targets: Sequence[Target], scale:
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}\N{MULTIPLICATION SIGN}")
             axes.set_ylim(bottom=0)
             axes.set_title(f"{label(metric)}, {MEANINGS[metric]}", fontsize=9, color=INK)
-        where = f"\n(last: {last:.2g} %)" if last else "\n(ours: missing)"
+        where = (f"\n(last: {last:.2g} %)" if last else "\n(ours: missing)") + reached(of_domain)
         line[0].set_ylabel(f"{label(domain)}{where}\nerror, %", fontsize=9)
     figure.supxlabel("density, multiples of the last one (falls to the right)", fontsize=9)
     names = {f"one seed, scale={scale}": legend_line(INK, 2.2)}
@@ -114,11 +115,12 @@ def _density_multiples(rows: pd.DataFrame) -> tuple[dict[int, float], float | No
 
     Densities are the targets of training, else those of the test set, else follow from the published cut factor.
     """
-    steps = [int(step) for step in values_of(rows, "steps_above")]
+    rows = rows[rows["value"].notna()]
+    steps = [int(step) for step in values_of(rows[rows["metric"] == "e2ee"], "steps_above")]
     for metric in ("target_density", "density"):
         densities = {step: float(per_seed(rows, metric, steps_above=step).mean()) for step in steps}
-        last = densities.get(0, 0.0)
-        if last > 0 and all(density > 0 for density in densities.values()):
+        if densities and all(density > 0 for density in densities.values()):
+            last = densities[steps[0]] * CUT ** steps[0]  # no run may have got there
             return {step: density / last for step, density in densities.items()}, last
     return {step: CUT**-step for step in steps}, None
 
@@ -132,7 +134,7 @@ def _curve(axes: Axes, rows: pd.DataFrame, metric: str, multiples: Mapping[int, 
     x = [multiples[int(step)] for step in table.columns]
     axes.plot(x, table.to_numpy().T, color=colour, linewidth=0.8, alpha=0.45)
     aggregation = load_targets("sparling").aggregation
-    draw_band(axes, x, [aggregation.summarise(table[step]) for step in table.columns], colour, 2.2)
+    draw_band(axes, x, [aggregation.summarise(table[step].dropna()) for step in table.columns], colour, 2.2)
 
 
 def _paper_points(axes: Axes, domain: str, metric: str, targets: Sequence[Target]) -> None:
@@ -157,7 +159,8 @@ def end_to_end_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -
             ours = values(shown, "e2ee", domain=domain, method=method)
             bars.append(Bar(name, ours, target_of(targets, "e2ee", domain=domain, method=method), COLOURS[method]))
         draw_bars(axes, bars)
-        axes.set_title(label(domain) + _missing([bar for bar in bars if len(bar.ours)]), fontsize=10, color=INK)
+        title = label(domain) + _missing([bar for bar in bars if len(bar.ours)])
+        axes.set_title(title + reached(domain_rows(rows, domain)), fontsize=10, color=INK)
         axes.set_ylim(0, 1.06 * axes.get_ylim()[1])
     grid[0, 0].set_ylabel("end-to-end error, %", fontsize=9)
     bar_legend(figure, scale)
@@ -171,6 +174,7 @@ def threshold_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) ->
     for axes, metric in zip(grid[0], metrics, strict=True):
         bars = []
         for name, method in zip(("MT", "ST"), THRESHOLDS, strict=True):
+            name += reached(rows, method)
             ours = values(rows, metric, domain="digitcircle", method=method)
             bars.append(Bar(name, ours, target_of(targets, metric, method=method), COLOURS[method]))
         draw_bars(axes, bars)
@@ -188,7 +192,7 @@ def perturbation_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str)
     bars = []
     for domain in DOMAINS:
         ours = perturbation(rows, domain)
-        name = label(domain) + ("" if len(ours) else "\n(ours: missing)")
+        name = label(domain) + (reached(domain_rows(rows, domain)) if len(ours) else "\n(ours: missing)")
         bars.append(Bar(name, ours, target_of(targets, "perturbation_accuracy", domain=domain), COLOURS["sparling_mt"]))
     draw_bars(axes, bars)
     axes.set_ylim(0, 109)
@@ -207,7 +211,7 @@ def confusion_by_domain(rows: pd.DataFrame, arrays: Arrays, scale: str) -> Figur
     """
     shown: list[tuple[str, int, Mapping[str, np.ndarray]]] = []
     for domain in DOMAINS:
-        of_domain = select(rows, {"domain": (domain,)}).sort_values("seed", kind="stable")
+        of_domain = select(rows[rows["value"].notna()], {"domain": (domain,)}).sort_values("seed", kind="stable")
         for run, seed in dict.fromkeys(zip(of_domain["run"], of_domain["seed"], strict=True)):
             if "confusion" in (saved := arrays(str(run))):
                 shown.append((domain, int(seed), saved))
@@ -240,7 +244,8 @@ def binning_against_density(rows: pd.DataFrame, targets: Sequence[Target], scale
         ticks = [CUT**-steps for steps in DENSITIES_BINNED]
         axes.set_xticks(ticks, [f"{tick:.2g}\N{MULTIPLICATION SIGN}" for tick in ticks])
         axes.minorticks_off()
-        axes.set_title(label(method) + _missing([one for one in drawn if one]), fontsize=10, color=INK)
+        title = label(method) + _missing([one for one in drawn if one]) + reached(rows, method)
+        axes.set_title(title, fontsize=10, color=INK)
         axes.set_xlabel("density, multiples of the last one (falls to the right)", fontsize=9)
     grid[0, 0].set_ylabel("accuracy lost, points", fontsize=9)
     handles = [*(legend_line(BIN_COLOURS[bins], 2) for bins in BINS), legend_dot(INK, 4.5, hollow=True)]
@@ -291,7 +296,7 @@ def errors_by_seed(rows: pd.DataFrame, targets: Sequence[Target], scale: str) ->
             axis.set_major_locator(LogLocator(subs=(1, 2, 5) if axis is axes.yaxis or metric == "fne" else (1,)))
             axis.set_major_formatter(lambda value, _: f"{value:g}")
             axis.set_minor_formatter(lambda value, _: "")
-    grid[0, 0].set_ylabel(f"E2EE, end-to-end error, %{_missing(ours)}", fontsize=9)
+    grid[0, 0].set_ylabel(f"E2EE, end-to-end error, %{_missing(ours)}{reached(rows)}", fontsize=9)
     handles = [legend_dot(FAINT), legend_dot(INK, 4.5, hollow=True)]
     legend_below(figure, handles, [f"a seed, scale={scale} (triangle: no such error)", f"{paper_label(scale)}: a run"])
     return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import pandas as pd
@@ -28,6 +29,13 @@ DENSITIES_BINNED = range(5)
 """Cuts above the final density that figure 9 shows."""
 CUT = 0.75
 """The published factor of one density cut (section 4), at every scale."""
+ANNEALED = (*THRESHOLDS, "no_bn_mt", "no_bn_st")
+"""Methods whose density is cut down to the last one."""
+RETRAINED_ABOVE = {"latex_ocr": 4}
+"""Cuts above the last density at which Retrained starts, of domains where it does not start at the last one."""
+_RATIO = "density_over_minimum"
+_ROUNDING = 1e-4
+"""Fraction of a cut by which a recorded density may be rounded."""
 DIRECT_TESTS: tuple[dict[str, Key], ...] = (
     {"domain": "digitcircle"},
     {"domain": "latex_ocr"},
@@ -36,6 +44,58 @@ DIRECT_TESTS: tuple[dict[str, Key], ...] = (
     {"domain": "audiomnist", "split": "test_speakers"},
 )
 """Rows of table 2."""
+
+
+def at_their_densities(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of runs with ``steps_above`` counted from the last density of their schedule.
+
+    A run counts the cuts before its own lowest density. If it stopped before the last one, because another cut would
+    not have fallen below the minimum, that density is not final: its rows move up by the missing cuts, as in the
+    authors' code, which looks checkpoints up by their density. At the densities that it has not reached its metrics are
+    undefined (NaN): tables count it among the runs without a value, and figures and claims leave it out. So are those
+    of Retrained if the run that it starts from did not reach the density where it should start. Runs without annealing
+    (one row per run, whatever its density) stay as they are.
+    """
+    ratios = rows[rows["metric"] == _RATIO]
+    ratios = select(ratios, {"method": ANNEALED})
+    missing = {str(run): count for run, of_run in ratios.groupby("run") if (count := _missing_cuts(of_run))}
+    if not missing:
+        return rows
+    cuts = rows["run"].map(missing).fillna(0).astype(int)
+    steps = key(rows, "steps_above")
+    moves = (cuts > 0) & steps.notna()
+    lowest = rows[moves & (steps == 0)]
+    renumbered = [int(step + cut) if move else step for step, cut, move in zip(steps, cuts, moves, strict=True)]
+    result = rows.assign(key_steps_above=pd.Series(renumbered, index=rows.index, dtype=object))
+    absent = []
+    for step in range(max(missing.values())):
+        here = lowest[cuts[lowest.index] > step]
+        told = here["metric"] == _RATIO  # how far the run came
+        absent.append(here.assign(value=here["value"].where(told & (step == 0))))
+        absent[-1]["key_steps_above"] = pd.Series([step] * len(here), index=here.index, dtype=object)
+    stopped = result["run"].isin(missing) & (key(result, "method") == "sparling_mt")
+    origins = _origins(result[stopped].drop_duplicates("run"))
+    late = {of for run, of in origins.items() if missing[run] > RETRAINED_ABOVE.get(str(of[1]), 0)}
+    retrained = _origins(select(result, {"method": ("retrained",)}).drop_duplicates("run"))
+    of_late = [run for run, origin in retrained.items() if origin in late]
+    result["value"] = result["value"].where(~result["run"].isin(of_late))
+    return joined(result, *absent)
+
+
+def _origins(rows: pd.DataFrame) -> dict[str, tuple[Key | None, ...]]:
+    """Return by run what a run of Retrained and the one that it starts from have in common, seed and domain first."""
+    names = ("domain", "source", "post_noise", "rarest")
+    runs = zip(rows["run"], rows["seed"], keys_of(rows, names), strict=True)
+    return {str(run): (int(seed), *map(keys.get, names)) for run, seed, keys in runs}
+
+
+def _missing_cuts(ratios: pd.DataFrame) -> int:
+    """Return how many cuts a run lacked at its lowest density, from its rows of density / lowest possible density."""
+    steps = pd.to_numeric(key(ratios, "steps_above")).fillna(0).astype(int)
+    by_step = dict(zip(steps, ratios["value"].astype(float), strict=True))
+    first, last = max(by_step), min(by_step)
+    cut = (by_step[last] / by_step[first]) ** (1 / (first - last)) if first > last else CUT
+    return max(math.floor(math.log(by_step[last], 1 / cut) + _ROUNDING), 0)
 
 
 def domain_rows(rows: pd.DataFrame, domain: str) -> pd.DataFrame:
@@ -66,6 +126,13 @@ def values(rows: pd.DataFrame, metric: str, **keys: Key | None) -> pd.Series:
         split = {name: (*of, None) for name, of in REPORTED_SPLIT.get(str(keys.get("domain")), {}).items()}
     wanted: dict[str, tuple[Key | None, ...]] = {"steps_above": (0, None), **{name: (of,) for name, of in keys.items()}}
     return per_seed(rows, metric, wanted | split)
+
+
+def reached(rows: pd.DataFrame, method: str = "sparling_mt") -> str:
+    """Return how many seeds of a method reached the last density, as a line below a title; empty if all did."""
+    final = select(rows[rows["metric"] == "e2ee"], {"method": (method,), "steps_above": (0,)})
+    seeds, there = final["seed"].nunique(), final.loc[final["value"].notna(), "seed"].nunique()
+    return "" if there == seeds else f"\n(last density: {there} of {seeds} seeds)"
 
 
 def perturbation(rows: pd.DataFrame, domain: str) -> pd.Series:
@@ -102,27 +169,18 @@ def of_domain(rows: pd.DataFrame) -> pd.DataFrame:
     return joined(as_printed(others), end_to_end(rows))
 
 
-def reached_last_density(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of runs that reached the last density."""
-    ratio = rows[rows["metric"] == "density_over_minimum"]
-    at_end = select(ratio, {"steps_above": (0, None)})
-    stopped = set(at_end.loc[at_end["value"].astype(float) * CUT >= 1, "run"])
-    return rows[~rows["run"].isin(stopped)]
-
-
 def ablations(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the runs without batch norm or annealing, as printed.
 
     Without batch norm: a row per seed, of runs that reached the last density, and the best of them (seed: best). The
     ratio of each run's density to the lowest possible one is ours alone.
     """
-    reached = reached_last_density(rows)
     at_end = select(rows[(rows["metric"] == "e2ee") & rows["value"].notna()], {"steps_above": (0, None)})
     ratio = select(rows[rows["metric"] == "density_over_minimum"], {"steps_above": (0, None)})
     without_batch_norm = select(ratio, {"method": ("no_bn_mt", "no_bn_st")})
     parts = [select(at_end, {"method": ("no_annealing",)}), without_batch_norm]
     for method in ("no_bn_mt", "no_bn_st"):
-        per_run = select(at_end[at_end["run"].isin(reached["run"])], {"method": (method,)})
+        per_run = select(at_end, {"method": (method,)})
         per_run = per_run.assign(key_seed=per_run["seed"].astype(object))
         best = per_run.sort_values("value", kind="stable").head(1)
         parts += [per_run, best.assign(key_seed="best")]
@@ -146,7 +204,8 @@ def kinds(rows: pd.DataFrame) -> pd.DataFrame:
     parts = [rows[~others]]
     for pair in printed:
         listed = select(rows[others], {name: (value,) for name, value in pair.items()})
-        of_kind = rows[(rows["metric"] == "diagonal_share") & ~rows["run"].isin(listed["run"])]
+        measured = (rows["metric"] == "diagonal_share") & rows["value"].notna()
+        of_kind = rows[measured & ~rows["run"].isin(listed["run"])]
         never = select(of_kind, {"domain": (pair["domain"],), "symbol": (pair["symbol"],)})
         parts += [listed, never.assign(metric="other_channel_share", value=0.0, key_to=pair["to"])]
     return joined(*parts)

@@ -46,7 +46,7 @@ LETTER_WIDTH = 0.086
 TITLE_HEIGHT = 0.21
 """Height of a line of a title, inches."""
 NEIGHBOURHOOD = 5
-"""Pixels on each side in which only the largest activation is marked (figure 2 of the paper)."""
+"""Pixels on each side within which only the largest activation is marked (figure 2 of the paper)."""
 PER_LINE = 10
 """Channels in a line of the legend."""
 IMAGES, SOUNDS = 8, 4
@@ -171,9 +171,7 @@ def confusion_matrix(confusion: NDArray[np.integer], kind_names: Sequence[str]) 
 
 def draw_confusion(axes: Axes, confusion: NDArray[np.integer], kind_names: Sequence[str]) -> None:
     """Draw a confusion matrix; if there are more channels than classes, those of one class are joined."""
-    channels: list[tuple[int, ...]] = [(channel,) for channel in range(confusion.shape[1] - 1)]
-    if len(channels) > len(kind_names):
-        confusion, channels = join_channels(confusion)
+    confusion, channels = join_channels(confusion)
     plot = arrange_confusion(confusion)
     n_rows, n_columns = plot.shares.shape
     axes.imshow(plot.shares, cmap="Blues", vmin=0, vmax=1.15, aspect="auto")
@@ -195,7 +193,7 @@ def draw_confusion(axes: Axes, confusion: NDArray[np.integer], kind_names: Seque
     axes.tick_params(length=0, labelsize=8)
     axes.spines[:].set_visible(False)
     axes.set_ylabel("true motif (fraction of all pairs)", fontsize=9)
-    by_motif = "channels that fired, joined if they fire most on the same motif"
+    by_motif = "channels that fired, joined if they hit the same motif most often"
     axes.set_xlabel(by_motif if together else "channel that fired, ordered by its motif", fontsize=9)
 
 
@@ -237,7 +235,7 @@ def _marks(maps: NDArray[np.floating], stride: float) -> tuple[NDArray, NDArray,
     from scipy.ndimage import maximum_filter
 
     strongest = maps.max(axis=0)
-    reach = max(1, round(NEIGHBOURHOOD / stride))
+    reach = int(NEIGHBOURHOOD // stride)  # rounded up it would join neighbouring motifs of small images
     peaks = (strongest > 0) & (strongest == maximum_filter(strongest, size=2 * reach + 1))
     rows, columns = np.nonzero(peaks)
     channels = maps[:, rows, columns].argmax(axis=0)
