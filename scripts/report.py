@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from sparseid.errors import InputError
+from sparseid.printing import protect_output
 from sparseid.reporting.collect import collect
 from sparseid.reporting.page import build_report
 
@@ -27,4 +28,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main())

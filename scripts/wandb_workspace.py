@@ -20,6 +20,7 @@ from sparseid.config.stored import load_run_config
 from sparseid.errors import InputError
 from sparseid.papers.labels import label
 from sparseid.papers.registry import ARTEFACTS
+from sparseid.printing import protect_output
 from sparseid.reporting import PAGE
 from sparseid.reporting.page import build_report
 from sparseid.training.errors import RunError
@@ -178,4 +179,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main())

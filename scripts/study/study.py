@@ -9,6 +9,7 @@ from document import study_text
 
 from sparseid.files import write_text
 from sparseid.papers.regcl.study import variants
+from sparseid.printing import protect_output
 from sparseid.reporting.collect import collect
 
 FOLDER = Path(__file__).resolve().parent
@@ -37,4 +38,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    protect_output()
     main()

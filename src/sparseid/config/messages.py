@@ -76,7 +76,7 @@ class Origins:
         """Return the file that sets `key` last, or an empty string."""
         for path, package in reversed(self._files):
             inner = key if not package else key.removeprefix(f"{package}.") if key.startswith(f"{package}.") else None
-            if inner is not None and _has(yaml.safe_load(path.read_text()), inner.split(".")):
+            if inner is not None and _has(yaml.safe_load(path.read_text(encoding="utf-8")), inner.split(".")):
                 return self.shown(path)
         return ""
 
@@ -244,7 +244,7 @@ def _picking_file(group: str, choice: str, origins: Origins) -> str:
     """Return the file whose defaults list selects `choice`; Hydra names the file that is overridden instead."""
     entry = re.compile(rf"^\s*-\s+(override\s+)?/?{re.escape(group)}:\s*{re.escape(choice)}\s*(#.*)?$", re.MULTILINE)
     files = (path for folder in origins.folders for path in sorted(folder.rglob("*.yaml")))
-    found = (path for path in files if entry.search(path.read_text()))
+    found = (path for path in files if entry.search(path.read_text(encoding="utf-8")))
     return ", ".join(origins.shown(path) for path in found)
 
 

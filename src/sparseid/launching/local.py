@@ -24,6 +24,7 @@ from sparseid.launching.job import BUSY, WATCH_PARENT
 from sparseid.launching.machine import slots
 from sparseid.launching.one_run import DONE, FAILED, Outcome, make_run, report_skipped, skipped
 from sparseid.launching.progress import SweepProgress
+from sparseid.printing import protect_output
 from sparseid.training.errors import RunError
 from sparseid.training.run_folder import RunFolder
 
@@ -76,7 +77,7 @@ def in_background(files: Sequence[Path], jobs: int) -> list[Outcome]:
     """Make serialized jobs in a process that outlives this one, and print the file of its output."""
     output = files[0].parent / f"local-{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}.txt"
     command = [sys.executable, "-m", "sparseid.launching.local", str(jobs), *map(str, files)]
-    with output.open("w") as log:
+    with output.open("w", encoding="utf-8") as log:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
         )
@@ -191,7 +192,7 @@ class Pool:
             if self.stopping:
                 return Outcome(job.name, job.folder, FAILED, "not started")
             progress.began(job.name)
-            with job.output.open("w") as output:
+            with job.output.open("w", encoding="utf-8") as output:
                 process = subprocess.Popen(
                     self.command(job.file),
                     env={**os.environ, **place, WATCH_PARENT: "1"},
@@ -277,4 +278,5 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main(sys.argv[1:]))

@@ -124,7 +124,7 @@ def main() -> None:
     """Follow the run that the first line of standard input describes until the second line, or its end."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR2):  # a job's signals reach all of its processes
         signal.signal(number, signal.SIG_IGN)
-    orders, terminal = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    orders, terminal = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w", errors="backslashreplace")
     with open(os.devnull, "r+b") as nothing:  # wandb and its own processes print and prompt nowhere
         for stream in (0, 1, 2):
             os.dup2(nothing.fileno(), stream)
