@@ -108,7 +108,7 @@ def calls(monkeypatch, tmp_path):
     def finish_artefact(artefact_id, outputs, scale, asked):
         calls.artefacts.append((artefact_id, outputs, scale))
 
-    run = types.SimpleNamespace(execute=execute, helper_process=lambda: False)
+    run = types.SimpleNamespace(execute=execute)
     summary = types.SimpleNamespace(finish_run=finish_run, finish_artefact=finish_artefact)
     monkeypatch.setitem(sys.modules, "sparseid.training.run", run)
     monkeypatch.setitem(sys.modules, "sparseid.reporting.summary", summary)

@@ -25,7 +25,7 @@ from sparseid.launching.machine import slots
 from sparseid.launching.one_run import DONE, FAILED, Outcome, make_run, report_skipped, skipped
 from sparseid.launching.progress import SweepProgress
 from sparseid.printing import protect_output
-from sparseid.training.errors import RunError
+from sparseid.training.processes import environment_without_group
 from sparseid.training.run_folder import RunFolder
 
 JOBS = "jobs"
@@ -79,7 +79,12 @@ def in_background(files: Sequence[Path], jobs: int) -> list[Outcome]:
     command = [sys.executable, "-m", "sparseid.launching.local", str(jobs), *map(str, files)]
     with output.open("w", encoding="utf-8") as log:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            env=environment_without_group(),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
     print(
         f"{len(files)} runs continue in the background, process {process.pid}; its output: {output}\n"
@@ -195,7 +200,7 @@ class Pool:
             with job.output.open("w", encoding="utf-8") as output:
                 process = subprocess.Popen(
                     self.command(job.file),
-                    env={**os.environ, **place, WATCH_PARENT: "1"},
+                    env={**environment_without_group(), **place, WATCH_PARENT: "1"},
                     stdin=subprocess.PIPE,  # closed when we end, even if killed: the job then stops by itself
                     stdout=output,
                     stderr=subprocess.STDOUT,
@@ -236,11 +241,7 @@ def _outcome(job: _Job, code: int, stopping: bool) -> Outcome:
         message = f"ended by {signal.Signals(-code).name}"
         if -code == signal.SIGKILL:
             message += ", asked to stop twice" if stopping else " (out of memory?)"
-        run = RunFolder(job.folder)
-        with suppress(RunError), run.lock():
-            if run.state == "running":
-                run.write_status("failed", message)
-                run.log(message)
+        RunFolder(job.folder).close(message)
         return Outcome(job.name, job.folder, FAILED, message)
     return Outcome(job.name, job.folder, code, _last_error(job))
 

@@ -80,10 +80,11 @@ def make_run(cfg: RunConfig, page: bool = True) -> Outcome:
                 return Outcome(name, folder)
         else:
             # imports torch: after all checks that do not need it
-            from sparseid.training.run import execute, helper_process
+            from sparseid.training.processes import helper_process
+            from sparseid.training.run import execute
 
             folder = execute(cfg)
-            if helper_process():  # of a run on several devices: rank 0 reports
+            if helper_process(cfg):  # rank 0 reports
                 return Outcome(name, folder)
     except Exception as error:
         return _failed(name, folder, error)

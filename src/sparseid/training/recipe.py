@@ -42,7 +42,7 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
     preemption
         Requests to stop the run.
     """
-    helper = helper_process()
+    helper = helper_process(cfg)
     quieten()
     prepare_runtime(cfg.trainer)
     checkpoint = usable_checkpoint(folder.checkpoints, (lambda line: None) if helper else folder.say)

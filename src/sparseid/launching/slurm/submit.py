@@ -13,6 +13,7 @@ from sparseid.config.parents import parent_run
 from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.launching.slurm.job import SerializedJob, status_folder
 from sparseid.launching.slurm.queue import compact
+from sparseid.errors import ConfigError
 from sparseid.launching.slurm.settings import SlurmSettings
 from sparseid.training.errors import RunError
 from sparseid.training.run_folder import RunFolder
@@ -57,6 +58,25 @@ def _requests_gpus(settings: SlurmSettings) -> bool:
 
 class Submission:
     """Submission of runs to SLURM with submitit, with the settings of ``hydra.launcher``."""
+
+def refuse_tasks(runs: Sequence[RunConfig], settings: SlurmSettings) -> None:
+    """Compare the tasks of a job with the processes of its run, before anything is submitted.
+
+    Raises
+    ------
+    ConfigError
+        If a job has neither one task nor one per device, or several nodes.
+    """
+    tasks = settings.tasks_per_node
+    for devices in dict.fromkeys(run.trainer.devices for run in runs):
+        if settings.nodes != 1:
+            problem = f"hydra.launcher.nodes={settings.nodes}, but a run uses one node"
+            raise ConfigError(problem, hint="omit hydra.launcher.nodes")
+        if tasks not in (None, 1, devices):
+            problem = f"hydra.launcher.tasks_per_node={tasks}, but a run has {devices} (trainer.devices={devices})"
+            hint = f"omit hydra.launcher.tasks_per_node, or set trainer=ddp trainer.devices={tasks}"
+            raise ConfigError(problem, hint=hint)
+
 
     def __init__(self, settings: SlurmSettings) -> None:
         self.settings = settings
