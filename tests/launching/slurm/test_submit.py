@@ -107,6 +107,17 @@ def test_sbatch_is_told_array_cap_dependency_signal_and_threads(tmp_path, sent):
         assert "wckey" not in text
 
 
+def test_other_options_replace_ours_however_they_are_written(tmp_path, sent):
+    others = {"mail-type": "END", "exclusive": True, "cpus-per-task": 3, "comment": "a b"}
+    _, _, [text] = sent(runs_of(tmp_path, 1), additional_parameters=others, comment="ours", name="n" * 300)
+    options = re.findall(r"#SBATCH --([\w-]+)(?:=(.*))?", text)
+    assert len(dict(options)) == len(options)
+    assert {("mail-type", "END"), ("exclusive", ""), ("cpus-per-task", "3"), ("comment", "'a b'")} <= set(options)
+    assert ("job-name", "n" * 128) in options
+    assert "--cpus-per-task=3" in text.splitlines()[-1]
+    assert "export OMP_NUM_THREADS=3" in text
+
+
 def test_runs_that_need_different_resources_share_no_array(tmp_path, sent):
     runs = [*runs_of(tmp_path, 2), *runs_of(tmp_path, 2, "trainer.threads=3")]
     _, jobs, scripts = sent([runs[0], runs[2], runs[1], runs[3]])

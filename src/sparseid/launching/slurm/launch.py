@@ -205,5 +205,7 @@ def _ended(run: RunConfig, job: str, folder: Path) -> Outcome:
     remade = run.force and not status_folder(run).path.exists()
     if RunFolder(path).state == "done" and (remade or not run.force):
         return Outcome(name, path)
-    status = status_folder(run).read_status() or {}
-    return Outcome(name, path, FAILED, why_not_done(status, job, folder / f"{job}_0_log.out"))
+    unfinished = status_folder(run)
+    reason = why_not_done(unfinished.read_status() or {}, job, folder / f"{job}_0_log.out")
+    unfinished.close(reason)
+    return Outcome(name, path, FAILED, reason)
