@@ -122,7 +122,7 @@ def check_outputs(outputs: str) -> None:
 
 
 def _drawn(folder: Path) -> bool:
-    """Return whether a done run's figures were drawn; the process may have been killed before."""
+    """Return whether all figures of a done run are drawn; the process may have been killed before."""
     return (folder / "figures").is_dir()
 
 

@@ -226,6 +226,8 @@ class RunFolder:
     @property
     def state(self) -> str:
         """State of the run; ``planned`` before its start, ``failed`` if it is done but its rows are damaged."""
+        if not self.path.exists():
+            self.settle()
         state = str((self.read_status() or {}).get("state", "planned"))
         return "failed" if state == "done" and self.damage() else state
 
@@ -243,6 +245,12 @@ class RunFolder:
         """Replace this folder by the finished `remake`."""
         self.remake.path.rename(self._aside("remade"))
         self._settle()
+
+    def settle(self) -> None:
+        """Complete a replacement whose process was killed, unless another process has the run."""
+        if self._aside("remade").exists():
+            with contextlib.suppress(RunError, OSError), self.lock():
+                pass
 
     def _aside(self, role: str) -> Path:
         return self.path.parent / f".{self.path.name}.{role}"
