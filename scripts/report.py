@@ -24,6 +24,9 @@ def main() -> int:
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except OSError as error:
+        print(f"error: the report cannot be written: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from sparseid.printing import protect_output
+
 PROJECT = Path(__file__).resolve().parents[1]
 PROGRAMS = [PROJECT / "run.py", *(PROJECT / "scripts").rglob("*.py"), *(PROJECT / "src").rglob("*.py")]
 OTHERS = ["loggers.py"]  # has no standard output of its own
@@ -77,6 +79,12 @@ def test_a_pipe_without_room_is_waited_for():
         time.sleep(1)  # more than a pipe holds is written meanwhile
         assert process.stdout.read().split()[-1] == b"99998"
     assert process.returncode == 0
+
+
+def test_a_stream_that_is_read_by_other_means_stays(capsys):
+    before = sys.stdout
+    protect_output()
+    assert sys.stdout is before
 
 
 def test_every_program_protects_its_output():

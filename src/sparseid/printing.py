@@ -34,7 +34,10 @@ def protect_output() -> None:
         os.set_inheritable(opened, True)
     os.close(opened)
     codecs.register_error("spelled", _spelled)
-    sys.stdout, sys.stderr = _protected(1, sys.stdout), _protected(2, sys.stderr)
+    if sys.stdout is sys.__stdout__:  # else something else reads it, such as a test
+        sys.stdout = _protected(1, sys.stdout)
+    if sys.stderr is sys.__stderr__:
+        sys.stderr = _protected(2, sys.stderr)
 
 
 class _Output(io.FileIO):

@@ -97,7 +97,13 @@ def make_run(cfg: RunConfig, page: bool = True) -> Outcome:
         return Outcome(name, folder)
     except Exception as error:
         print(f"{name} is trained, but its report failed: {folder}", flush=True)
-        return _failed(name, folder, error)
+        return _failed(
+            name,
+            folder,
+            RunError(f"it cannot be written: {error}; the same command repeats it")
+            if isinstance(error, OSError)
+            else error,
+        )
     return Outcome(name, folder)
 
 
