@@ -14,6 +14,8 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
+from sparseid.printing import protect_output
+
 MEMBER = "celltypist/data/samples/sample_cell_by_gene.csv"
 TARGET = Path(__file__).resolve().parents[1] / "data" / "samples" / "celltypist_sample.h5ad"
 CLUSTERS = 10
@@ -47,4 +49,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main())

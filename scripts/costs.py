@@ -25,6 +25,7 @@ from sparseid.config.schema import RunConfig
 from sparseid.config.sweep import plan
 from sparseid.errors import ConfigError
 from sparseid.launching.estimate import COSTS, Cost, write_costs
+from sparseid.printing import protect_output
 from sparseid.streams import Streams
 from sparseid.training import environment
 from sparseid.training.build import build_data, build_module, build_trainer
@@ -182,4 +183,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main())

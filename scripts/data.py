@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from sparseid.config.components import settings_classes
 from sparseid.errors import InputError
 from sparseid.extensions import load_object
+from sparseid.printing import protect_output
 
 
 def data_sets() -> dict[str, Callable[[], Iterator[str]]]:
@@ -41,4 +42,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main())

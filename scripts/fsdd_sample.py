@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sparseid.data.audio_mnist_sequence.recordings import Recording, Recordings
 from sparseid.data.audio_mnist_sequence.wav_folders import FSDD, read_wav, wav_files
+from sparseid.printing import protect_output
 
 TARGET = Path(__file__).resolve().parents[1] / "data" / "samples" / "fsdd_1200.npz"
 TAKES = 20
@@ -36,4 +37,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main())

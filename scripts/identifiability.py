@@ -26,6 +26,7 @@ from pathlib import Path
 from sparseid.errors import InputError
 from sparseid.masks import read_mask
 from sparseid.methods.ddl.explain import explain, warnings_of
+from sparseid.printing import protect_output
 
 
 def main() -> int:
@@ -45,4 +46,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main())

@@ -24,6 +24,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from sparseid.printing import protect_output
+
 CPUS = 8
 """Number of CPUs that the node declares, whatever the machine has, so that jobs of a test do not wait for CPUs."""
 
@@ -241,4 +243,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main())

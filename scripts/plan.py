@@ -14,6 +14,7 @@ from pathlib import Path
 from sparseid.errors import InputError
 from sparseid.launching.plan import plan_artefacts, plan_command
 from sparseid.launching.plan_view import as_json, print_workload
+from sparseid.printing import protect_output
 
 
 def main() -> int:
@@ -45,4 +46,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main())

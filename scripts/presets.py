@@ -2,6 +2,7 @@
 
 from sparseid.papers.presets import COLUMNS, compose_presets
 from sparseid.papers.recorded import PRESETS, RECORDED, write_table
+from sparseid.printing import protect_output
 
 
 def main() -> None:
@@ -11,4 +12,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    protect_output()
     main()

@@ -31,6 +31,7 @@ from sparseid.papers.labels import label
 from sparseid.papers.presets import of_artefact
 from sparseid.papers.recorded import RECORDED
 from sparseid.papers.registry import ARTEFACTS, PAPERS, artefact
+from sparseid.printing import protect_output
 from sparseid.reporting.aggregate import Entry, entries
 from sparseid.reporting.collect import Collection, collect
 from sparseid.reporting.figures import save_figure
@@ -320,4 +321,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    protect_output()
     main()

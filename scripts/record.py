@@ -11,6 +11,7 @@ from sparseid.papers.presets import artefact_recipes
 from sparseid.papers.recorded import RECORDED, record
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.papers.rows import rows_frame
+from sparseid.printing import protect_output
 from sparseid.reporting.collect import rows_with_seconds
 from sparseid.training.errors import RunError
 from sparseid.training.rows import Row
@@ -65,4 +66,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main())

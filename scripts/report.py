@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from sparseid.errors import InputError
+from sparseid.printing import protect_output
 from sparseid.reporting.collect import collect
 from sparseid.reporting.page import build_report
 
@@ -23,8 +24,12 @@ def main() -> int:
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except OSError as error:
+        print(f"error: the report cannot be written: {error}", file=sys.stderr)
+        return 1
     return 0
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main())

@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 from sparseid.launching.reproduce import Request, reproduce
+from sparseid.printing import protect_output
 
 
 def main() -> int:
@@ -32,4 +33,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main())

@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from sparseid.printing import protect_output
+
 SAMPLES = Path(__file__).resolve().parents[1] / "data" / "samples"
 
 
@@ -57,4 +59,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main())

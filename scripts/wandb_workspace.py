@@ -19,6 +19,7 @@ from sparseid.config.schema import LoggerSettings
 from sparseid.config.stored import load_run_config
 from sparseid.errors import InputError
 from sparseid.papers.registry import ARTEFACTS
+from sparseid.printing import protect_output
 from sparseid.reporting import PAGE
 from sparseid.reporting.page import build_report
 from sparseid.reporting.tables import metric_text
@@ -178,4 +179,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main())

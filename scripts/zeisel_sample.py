@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 from scipy.io import loadmat
 
+from sparseid.printing import protect_output
+
 TARGET = Path(__file__).resolve().parents[1] / "data" / "samples" / "zeisel_558.npz"
 GENES = 558
 """Number of genes that the Sparse VAE's authors use."""
@@ -37,4 +39,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main())

@@ -14,6 +14,8 @@ import step
 import threshold
 from timing import OUT
 
+from sparseid.printing import protect_output
+
 
 def main() -> None:
     """Run them one after the other."""
@@ -34,4 +36,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    protect_output()
     main()

@@ -11,6 +11,7 @@ from torch.utils.data import DataLoader, Dataset
 from sparseid.config.compose import compose
 from sparseid.data.audio_mnist_sequence.datamodule import AudioMNISTSequenceData
 from sparseid.data.audio_mnist_sequence.times import BANDS, HOP, RATE, WINDOW
+from sparseid.printing import protect_output
 from sparseid.training.build import run_numbers
 
 BATCH = 32
@@ -61,4 +62,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    protect_output()
     main()

@@ -12,6 +12,7 @@ from torch.nn.functional import leaky_relu
 
 from sparseid.methods.ddl.networks import SLOPE, StackedVAE
 from sparseid.methods.ddl.penalties import dependency_sparsity, value_and_tangents
+from sparseid.printing import protect_output
 from sparseid.stacking.members import generators
 
 LATENTS, HIDDEN, LAYERS, FEATURES, BATCH = 3, 64, 2, 6, 256
@@ -65,4 +66,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    protect_output()
     main()

@@ -7,6 +7,7 @@ from timing import report, seconds
 
 from sparseid.data.digit_circle.generator import DigitCircle
 from sparseid.data.digit_circle.glyphs import read_glyphs
+from sparseid.printing import protect_output
 
 
 def draw_one(circle: DigitCircle, rng: np.random.Generator) -> tuple[np.ndarray, list[int], list[list[int]]]:
@@ -61,4 +62,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    protect_output()
     main()

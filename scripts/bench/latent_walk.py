@@ -16,6 +16,7 @@ from sparseid.data.latent_walk.datamodule import LatentWalkData
 from sparseid.data.latent_walk.generator import draw_latents
 from sparseid.data.latent_walk.settings import LatentWalkSettings
 from sparseid.data.neighbours import label_changes, positive_tables
+from sparseid.printing import protect_output
 from sparseid.streams import Streams
 
 SAMPLES, LATENTS, BATCH = 20_000, 6, 512
@@ -115,4 +116,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    protect_output()
     main()

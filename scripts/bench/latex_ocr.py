@@ -15,6 +15,7 @@ from sparseid.data.latex_ocr.generator import LatexOcr
 from sparseid.data.latex_ocr.grammar import Formula
 from sparseid.data.latex_ocr.items import BLOCK, Items
 from sparseid.data.latex_ocr.page import Page
+from sparseid.printing import protect_output
 from sparseid.streams import Streams
 
 DPI = 200
@@ -71,4 +72,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    protect_output()
     main()

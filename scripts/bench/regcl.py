@@ -20,6 +20,7 @@ from sparseid.data.latent_walk.datamodule import LatentWalkData
 from sparseid.methods.regcl.encoder import StackedEncoder
 from sparseid.methods.regcl.module import RegCLModule
 from sparseid.methods.regcl.penalty import exact_penalty, penalty_terms
+from sparseid.printing import protect_output
 from sparseid.stacking.members import generators
 from sparseid.training.build import run_numbers
 
@@ -175,4 +176,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    protect_output()
     main()

@@ -15,6 +15,7 @@ from sparseid.methods.sparse_vae.model import Given, SparseVAE
 from sparseid.methods.sparse_vae.networks import RestartNoise
 from sparseid.methods.sparse_vae.settings import SparseVAESettings, SpikeAndSlabSettings
 from sparseid.methods.sparse_vae.spike_and_slab import selector_penalty
+from sparseid.printing import protect_output
 from sparseid.stacking.batches import StackedBatches
 from sparseid.stacking.members import generators
 
@@ -134,4 +135,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    protect_output()
     main()

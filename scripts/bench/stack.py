@@ -10,6 +10,7 @@ from timing import optimiser_steps, report, seconds
 from sparseid.config.compose import compose
 from sparseid.data.tree_simulation.datamodule import TreeSimulationData
 from sparseid.methods.tbr.module import TBRModule
+from sparseid.printing import protect_output
 
 MEMBERS = 20
 SIZES: dict[str, tuple[str, ...]] = {
@@ -58,4 +59,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    protect_output()
     main()

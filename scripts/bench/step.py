@@ -17,6 +17,7 @@ from sparseid.data.digit_circle.datamodule import DigitCircleData
 from sparseid.methods.sparling.losses import sequence_cross_entropy, teacher_forcing
 from sparseid.methods.sparling.module import SparlingModule
 from sparseid.methods.sparling.sparse_layer import SparseLayer
+from sparseid.printing import protect_output
 from sparseid.training.build import run_numbers
 
 PARTS = ("generator", "encoder", "sparse layer", "decoder and loss", "backward", "optimiser", "validation", "rest")
@@ -116,4 +117,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    protect_output()
     main()

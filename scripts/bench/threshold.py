@@ -9,6 +9,7 @@ from timing import report, seconds
 from torch import Tensor
 
 from sparseid.methods.sparling.sparse_layer import SparseLayer, kth_smallest
+from sparseid.printing import protect_output
 
 SHAPES = {
     "DigitCircle 10x100x100x10": ((10, 10, 100, 100), 0.5 * 0.75**32),
@@ -57,4 +58,5 @@ def by_sorting(z: Tensor) -> Tensor:
 
 
 if __name__ == "__main__":
+    protect_output()
     main()

@@ -8,6 +8,7 @@ from pathlib import Path
 from document import study_text, variants
 
 from sparseid.files import write_text
+from sparseid.printing import protect_output
 from sparseid.reporting.collect import collect
 
 FOLDER = Path(__file__).resolve().parent
@@ -36,4 +37,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    protect_output()
     main()

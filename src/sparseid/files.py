@@ -1,11 +1,14 @@
-"""Atomic replacement of files."""
+"""Atomic replacement of files and folders."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -39,10 +42,36 @@ def replace_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
         raise
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove temporary files of killed processes in `folder` and below; only its single writer may call this."""
-    for leftover in folder.rglob(".*.tmp"):
-        leftover.unlink(missing_ok=True)
+def remove_leftovers(folder: Path, seconds: float = 0.0) -> None:
+    """Remove temporary files and folders of killed processes in `folder` and below.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    seconds
+        Minimum age; 0 is for the single writer of a folder, others must leave the files that are being written.
+    """
+    newest = time.time() - seconds
+    for leftover in list(folder.rglob(".*.tmp")):
+        with suppress(OSError):
+            if leftover.stat().st_mtime > newest:
+                continue
+            if leftover.is_dir():
+                shutil.rmtree(leftover)
+            else:
+                leftover.unlink()
+
+
+@contextmanager
+def replaced_folder(folder: Path) -> Iterator[Path]:
+    """Fill a new folder that replaces `folder` at the end: whenever `folder` exists, it is complete."""
+    part = folder.with_name(f".{folder.name}.tmp")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir()
+    yield part
+    shutil.rmtree(folder, ignore_errors=True)
+    part.rename(folder)
 
 
 def _umask() -> int:

@@ -21,6 +21,8 @@ from sparseid.config.identity import (
     settings_hash,
 )
 from sparseid.data.gtex import sources
+from sparseid.files import write_text
+from sparseid.training.run_folder import RunFolder
 
 SCALARS = st.one_of(
     st.integers(-(2**53), 2**53),
@@ -51,6 +53,22 @@ def respelt(value):
     if isinstance(value, list):
         return [respelt(inner) for inner in value]
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+@pytest.mark.parametrize("letter", ["a", "\N{GREEK SMALL LETTER ALPHA}", "\N{MATHEMATICAL BOLD SMALL A}"])
+def test_long_names_fit_into_a_file_system_and_stay_distinct(tmp_path, monkeypatch, letter):
+    runs = [compose(["scale=smoke", f"outputs={tmp_path}", f"seed={seed}"]) for seed in (1, 2)]
+    monkeypatch.setattr(type(runs[0].data), "row_keys", lambda self: {"domain": letter * 300})
+    names = [run_name(run) for run in runs]
+    assert len(set(names)) == 2
+    for run, name in zip(runs, names, strict=True):
+        assert name.endswith(f"-{run_hash(run)}")
+        assert len(name.encode()) > 230
+        write_text(tmp_path / f"{name}.yaml", "temporary files have the longest names")
+        with RunFolder(run_directory(run)).lock():
+            RunFolder(run_directory(run)).open(run)
+        assert len(run_name(run, 128)) <= 128
+    assert len({run_name(run, 128) for run in runs}) == 2
 
 
 @given(SETTINGS)

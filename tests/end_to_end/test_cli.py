@@ -1,5 +1,6 @@
 """The command line: what it answers, in how long, with which exit code, and what it leaves behind."""
 
+import errno
 import os
 import shutil
 import subprocess
@@ -13,7 +14,7 @@ from sparseid.config.identity import run_directory, run_name
 from sparseid.errors import InputError
 from sparseid.launching import launch
 from sparseid.launching.main import main
-from sparseid.training.errors import RunError
+from sparseid.training.errors import RunDiverged, RunError
 from sparseid.training.rows import write_rows
 from sparseid.training.run_folder import RunFolder
 
@@ -108,7 +109,7 @@ def calls(monkeypatch, tmp_path):
     def finish_artefact(artefact_id, outputs, scale, asked):
         calls.artefacts.append((artefact_id, outputs, scale))
 
-    run = types.SimpleNamespace(execute=execute, helper_process=lambda: False)
+    run = types.SimpleNamespace(execute=execute)
     summary = types.SimpleNamespace(finish_run=finish_run, finish_artefact=finish_artefact)
     monkeypatch.setitem(sys.modules, "sparseid.training.run", run)
     monkeypatch.setitem(sys.modules, "sparseid.reporting.summary", summary)
@@ -221,6 +222,40 @@ def test_failed_report_says_that_the_run_is_safe(calls, capfd):
     calls.fail_report = {0: ValueError("no such figure")}
     assert main([SMOKE]) == 1
     assert "its report failed" in capfd.readouterr().out
+
+
+def test_a_report_that_cannot_be_written_hides_no_failed_run(calls, capfd, monkeypatch):
+    def finish_artefact(*_):
+        raise OSError(errno.ENOSPC, "No space left on device", "outputs/report/rows.csv")
+
+    monkeypatch.setattr(sys.modules["sparseid.reporting.summary"], "finish_artefact", finish_artefact)
+    calls.fail = {1: RunError("no space left")}
+    assert main([SMOKE, FIGURE, HERE, "seed=0,1"]) == 1
+    error = capfd.readouterr().err
+    assert "Traceback" not in error
+    assert error.index("1 of 2 runs failed") < error.index("the report cannot be written: [Errno 28] No space left")
+    calls.fail = {}
+    assert main([SMOKE, FIGURE, HERE, "seed=0,1"]) == 1
+
+
+def test_a_single_run_whose_report_cannot_be_written_says_so_in_a_line(calls, capfd):
+    calls.fail_report = {0: OSError(errno.EROFS, "Read-only file system", "outputs/report")}
+    assert main([SMOKE]) == 1
+    said = capfd.readouterr()
+    assert "it cannot be written: [Errno 30] Read-only file system: 'outputs/report'" in said.out
+    assert "Traceback" not in said.out + said.err
+
+
+def test_what_has_diverged_is_not_repeated_by_the_same_command_and_that_is_said(calls, capfd):
+    def diverge(cfg):
+        folder = RunFolder(run_directory(cfg))
+        folder.path.mkdir(parents=True)
+        folder.write_status("diverged", "the loss is not finite")
+        raise RunDiverged("it has diverged")
+
+    sys.modules["sparseid.training.run"].execute = diverge
+    assert main([SMOKE, FIGURE, HERE]) == 1
+    assert "runs them again, but 2 that diverged only with force=true:" in capfd.readouterr().err
 
 
 def test_nothing_runs_if_one_trial_is_wrong(calls, capfd):

@@ -1,5 +1,8 @@
 import json
+import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,6 +19,7 @@ from sparseid.reporting.page import build_report
 from sparseid.reporting.summary import finish_artefact, finish_run
 from sparseid.reporting.tables import LEGEND, OLDER_CODE
 from sparseid.training.rows import write_rows
+from sparseid.training.run_folder import RunFolder
 
 
 @pytest.fixture
@@ -181,6 +185,56 @@ def test_the_report_removes_its_pages_of_papers_that_are_gone_and_no_other_file(
     build_report(finished)
     assert {path.name for path in report.glob("*.html")} == before | set(mine)
     assert all((report / name).read_text() == text for name, text in mine.items())
+
+
+def test_figures_that_were_not_all_drawn_are_drawn_again(tmp_path, sparling_rows, monkeypatch):
+    """A process that is killed while it draws leaves no folder of figures, which would mean that all are drawn."""
+    folder = tmp_path / "small" / "sparling" / "killed"
+    folder.mkdir(parents=True)
+    write_rows(folder / "result.json", sparling_rows(0))
+    (folder / "status.json").write_text(json.dumps({"state": "done"}))
+    np.savez_compressed(folder / "arrays.npz", confusion=np.eye(11, dtype=int))
+    script = (
+        "import os, sys, pathlib, matplotlib.figure as figure\n"
+        "from sparseid.reporting.summary import finish_run\n"
+        "save, calls = figure.Figure.savefig, []\n"
+        "def savefig(*arguments, **options):\n"
+        "    save(*arguments, **options)\n"
+        "    calls.append(1)\n"
+        "    if len(calls) == 2:\n"
+        "        os.kill(os.getpid(), 9)\n"
+        "figure.Figure.savefig = savefig\n"
+        "finish_run(pathlib.Path(sys.argv[1]), page=False)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", script, folder]).returncode == -signal.SIGKILL
+    assert not (folder / "figures").exists()
+    for _ in range(2):  # the second time over complete ones
+        finish_run(folder, page=False)
+        names = {f"{name}.{kind}" for name in ("confusion", "density") for kind in ("png", "svg")}
+        assert names <= {path.name for path in (folder / "figures").iterdir()}
+        assert not [path for path in folder.rglob("*") if path.name.endswith(".tmp")]
+
+
+def test_incomplete_files_of_a_killed_report_are_removed_when_they_are_old(finished):
+    report = finished / "report" / "small"
+    report.mkdir(parents=True)
+    for name in (".old.md.abc.tmp", ".new.md.abc.tmp"):
+        (report / name).touch()
+    os.utime(report / ".old.md.abc.tmp", (0, 0))
+    build_report(finished)
+    assert [path.name for path in report.glob(".*.tmp")] == [".new.md.abc.tmp"]
+
+
+@pytest.mark.parametrize("killed_after", ["old aside", "moved out"])
+def test_a_replacement_that_was_killed_hides_no_result(finished, killed_after):
+    folder = finished / "small" / "sparling" / "digitcircle-seed0"
+    remake = RunFolder(folder).remake.path
+    shutil.copytree(folder, remake)
+    remake.rename(folder.with_name(f".{folder.name}.remade"))
+    if killed_after == "old aside":
+        folder.rename(folder.with_name(f".{folder.name}.replaced"))
+    assert [run.state for run in collect(finished).runs if run.path == folder] == ["done"]
+    assert RunFolder(folder).state == "done"
 
 
 def test_the_pages_name_what_failed_and_what_is_missing_and_need_no_network(finished):

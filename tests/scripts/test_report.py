@@ -1,5 +1,6 @@
 import json
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 
@@ -20,3 +21,11 @@ def test_what_could_not_be_read_is_said_on_the_terminal_too(tmp_path, monkeypatc
     assert problem.startswith(f"not used: {folder / 'result.json'} cannot be read")
     assert problem.endswith("Repeat the run with force=true.")
     assert said == f"Report: {tmp_path / 'report' / 'index.html'}"
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path):
+    (tmp_path / "report").touch()  # in the place of the folder
+    done = subprocess.run([sys.executable, SCRIPT, "--outputs", tmp_path], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: the report cannot be written: [Errno 17] File exists:")
+    assert len(done.stderr.splitlines()) == 1

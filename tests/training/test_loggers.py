@@ -274,10 +274,10 @@ def fake_wandb(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("behaviour", "reason"),
     [
-        ("import raises", "RuntimeError: no such luck; "),
-        ("init raises", "RuntimeError: no such luck; "),
+        ("import raises", "RuntimeError: no such luck second line; "),
+        ("init raises", "RuntimeError: no such luck second line; "),
         ("init exits", "SystemExit: 3; "),
-        ("log raises", "RuntimeError: no such luck; "),
+        ("log raises", "RuntimeError: no such luck second line; "),
         ("log dies", "its process ended with code 9"),
         ("init hangs", "not finished within 2 s, stopped"),
         ("finish hangs", "not finished within 2 s, stopped"),
@@ -298,6 +298,39 @@ def test_its_failures_stop_nothing_and_cost_one_line(tmp_path, monkeypatch, capf
     assert "Traceback" not in printed.err
 
 
+def test_a_setting_that_wandb_refuses_is_named_and_stops_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("WANDB_MODE", "onlin")
+    folder = make(logged(tmp_path / "out"))
+    assert read_rows(folder / "result.json")
+    refused, offline = said(folder)
+    assert "mode: Input should be 'online', 'offline'" in refused
+    assert refused.endswith("; logging offline")
+    assert "upload with: wandb sync" in offline
+
+
+def test_a_folder_that_wandb_cannot_have_is_named_and_stops_nothing(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("WANDB_DIR", str(tmp_path / "file"))
+    folder = make(logged(tmp_path / "out"))
+    assert read_rows(folder / "result.json")
+    (line,) = said(folder)
+    assert str(tmp_path / "file") in line
+    assert "the run continues without it" in line
+
+
+def test_long_names_are_cut_to_what_wandb_takes(tmp_path, monkeypatch):
+    monkeypatch.setattr(toy.ToyDataSettings, "row_keys", lambda self: {"domain": "\N{GREEK SMALL LETTER ALPHA}" * 300})
+    cfg = logged(tmp_path / "out", seed=12345)
+    cfg.experiment = "e" * 200
+    folder = execute(cfg)
+    loggers.finish()
+    (run,) = [record.run for kind, record in records(offline_folder(tmp_path / "out")) if kind == "run"]
+    assert read_rows(folder / "result.json")
+    assert run.display_name.endswith(f"-{run_hash(cfg)}")
+    assert max(map(len, (run.display_name, run.run_group, run.job_type))) <= 128
+    assert max(map(len, run.tags)) <= 64
+
+
 def test_a_failed_start_stops_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
     folder = make(logged(tmp_path / "out"))
@@ -310,7 +343,7 @@ def test_unreachable_although_logged_in(tmp_path, fake_wandb):
     calls = fake_wandb("login raises")
     folder = make(logged(tmp_path / "out"))
     assert [entry[1]["mode"] for entry in calls() if entry[0] == "init"] == ["offline"]
-    assert ["no such luck; logging offline" in line for line in said(folder)] == [True, False]
+    assert ["no such luck second line; logging offline" in line for line in said(folder)] == [True, False]
 
 
 def test_blocked_sockets(tmp_path, monkeypatch):
@@ -416,6 +449,13 @@ def test_summary_names():
         Row(**base, **made, keys=keys, metric="fpe", value=0.5),
     ]
     assert loggers.summary(rows, list(keys)) == {"final/steps_above=2/ce": 1.5, "final/fpe": 0.5}
+
+
+@pytest.mark.parametrize("project", ["a/b", "p" * 129])
+def test_a_project_that_wandb_refuses_is_refused_before_training(project):
+    compose(["scale=smoke", f"logger.project={project}"])  # nothing is logged there
+    with pytest.raises(ConfigError, match=r"logger\.project"):
+        compose(["scale=smoke", "logger=wandb", f"logger.project={project}"])
 
 
 def test_mode_is_checked():

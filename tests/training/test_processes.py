@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 import toy
 
+from sparseid.config.identity import run_name
+from sparseid.errors import ConfigError
 from sparseid.training.checkpoints import load
-from sparseid.training.processes import helper_process
+from sparseid.training.processes import GROUP, RUN, WORLD_SIZES, check_tasks, helper_process, joined
+from sparseid.training.run import execute
 from sparseid.training.run_folder import RunFolder
 
 
@@ -169,13 +172,86 @@ def test_another_number_of_processes_goes_on(tmp_path):
     assert all(math.isfinite(float(point[3])) for point in curve(folder.path))
 
 
-@pytest.mark.parametrize(
-    ("environment", "helps"),
-    [({}, False), ({"LOCAL_RANK": "0"}, False), ({"LOCAL_RANK": "1"}, True), ({"SLURM_PROCID": "3"}, True)],
-)
-def test_helper_process(monkeypatch, environment, helps):
-    for name in ("RANK", "LOCAL_RANK", "SLURM_PROCID"):
+@pytest.fixture
+def alone(monkeypatch):
+    """An environment without a launcher's variables."""
+    for name in (*GROUP, *WORLD_SIZES, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NUM_NODES"):
         monkeypatch.delenv(name, raising=False)
+
+
+def first_of_several(environment):
+    return environment.get("SLURM_STEP_NUM_TASKS") == "2" or environment.get(RUN) == "ours"
+
+
+STEP_OF_TWO = {"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "1"}
+
+
+@pytest.mark.parametrize(
+    ("devices", "environment", "helps"),
+    [
+        (1, {}, False),
+        (1, {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2"}, False),
+        (1, {"SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "4"}, False),
+        (2, {}, False),
+        (2, {"RANK": "1", "LOCAL_RANK": "1"}, False),  # of another program
+        (2, {"LOCAL_RANK": "1", RUN: "another run"}, False),
+        (2, {"LOCAL_RANK": "1", RUN: "ours"}, True),
+        (2, {"LOCAL_RANK": "0", RUN: "ours"}, False),
+        (2, STEP_OF_TWO, True),
+        (2, {**STEP_OF_TWO, "SLURM_PROCID": "0"}, False),
+        (3, {"SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0"}, False),
+    ],
+)
+def test_a_helper_is_a_process_that_a_run_on_several_devices_has_started(
+    alone, monkeypatch, tmp_path, devices, environment, helps
+):
+    cfg = toy.toy_config(tmp_path, devices=devices)
     for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    assert helper_process() == helps
+        monkeypatch.setenv(name, run_name(cfg) if value == "ours" else value)
+    before = dict(os.environ)
+    assert helper_process(cfg) == helps
+    with joined(cfg):
+        assert helper_process(cfg) == helps
+        for_lightning = os.environ.get("LOCAL_RANK")  # None: it starts the other processes
+        assert for_lightning == ("1" if helps else "0" if devices == 1 or first_of_several(environment) else None)
+    assert dict(os.environ) == before
+
+
+@pytest.mark.parametrize(
+    ("devices", "strategy", "environment", "remedy"),
+    [
+        (2, "ddp", {"SLURM_STEP_NUM_TASKS": "4"}, "srun --ntasks=2"),
+        (2, "auto", {"SLURM_STEP_NUM_TASKS": "4"}, "trainer=ddp trainer.devices=4"),
+        (1, "ddp", {"SLURM_STEP_NUM_TASKS": "4"}, "trainer=single"),
+        (2, "ddp", {"SLURM_STEP_NUM_TASKS": "2", "SLURM_STEP_NUM_NODES": "2"}, "--nodes=1"),
+        (2, "ddp", {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "2"}, "without that program"),
+        (2, "ddp", {"OMPI_COMM_WORLD_SIZE": "2"}, "without that program"),
+        (1, "auto", {"SLURM_STEP_NUM_TASKS": "4"}, None),
+        (1, "auto", {"WORLD_SIZE": "4"}, None),
+        (2, "ddp", {"SLURM_STEP_NUM_TASKS": "1"}, None),
+        (2, "ddp", {"SLURM_STEP_NUM_TASKS": "2"}, None),
+        (2, "ddp", {"LOCAL_RANK": "1", "WORLD_SIZE": "2", RUN: "ours"}, None),
+    ],
+)
+def test_tasks_are_compared_with_devices(alone, monkeypatch, tmp_path, devices, strategy, environment, remedy):
+    cfg = toy.toy_config(tmp_path, devices=devices)
+    cfg.trainer.strategy = strategy
+    for name, value in environment.items():
+        monkeypatch.setenv(name, run_name(cfg) if value == "ours" else value)
+    if remedy is None:
+        check_tasks(cfg)
+    else:
+        with pytest.raises(ConfigError) as refused:
+            execute(cfg)
+        assert remedy in str(refused.value)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_rank_that_another_program_has_set_changes_nothing(tmp_path, undisturbed_two, monkeypatch):
+    """Neither for a run on one device, nor for one that starts its own processes."""
+    for name in ("RANK", "LOCAL_RANK", "NODE_RANK", "SLURM_PROCID", "SLURM_LOCALID"):
+        monkeypatch.setenv(name, "1")
+    said = run(tmp_path / "one", "devices=1")
+    assert RunFolder(tmp_path / "one" / "toy-seed0").state == "done", said
+    run(tmp_path / "two", "devices=2")
+    assert toy.results(tmp_path / "two" / "toy-seed0") == toy.results(undisturbed_two)

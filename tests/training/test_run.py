@@ -167,6 +167,37 @@ def test_truncated_checkpoint_falls_back(tmp_path, interrupted, capsys):
     assert toy.results(folder) == toy.results(execute(toy.toy_config(tmp_path / "undisturbed")))
 
 
+def flip_one_bit(path, name):
+    """Flip the lowest bit of the last byte of a tensor: the sign or the exponent of its last number."""
+    content = bytearray(path.read_bytes())
+    tensor = checkpoints.load(path)["state_dict"][name]
+    place = content.index(tensor.numpy().tobytes()) + tensor.numel() * tensor.element_size() - 1
+    content[place] ^= 1
+    path.write_bytes(content)
+    unchecked = torch.load(path, weights_only=True)["state_dict"][name]
+    assert not torch.equal(unchecked, tensor)  # torch itself takes it
+
+
+def test_a_checkpoint_with_a_flipped_bit_falls_back(tmp_path, interrupted, capsys):
+    flip_one_bit(interrupted / "checkpoints" / "last.ckpt", "net.0.weight")
+    folder = execute(toy.toy_config(tmp_path))
+    said = capsys.readouterr().out
+    assert "damaged checkpoint, resuming from previous.ckpt; " in said
+    assert "is not as it was written" in said
+    assert toy.results(folder) == toy.results(execute(toy.toy_config(tmp_path / "undisturbed")))
+
+
+def test_weights_to_test_with_a_flipped_bit_give_no_numbers(tmp_path):
+    with pytest.raises(toy.Killed):
+        execute(toy.toy_config(tmp_path, hook="test_step", kill_at=1))
+    folder = RunFolder(tmp_path / "toy-seed0")
+    milestone = sorted(folder.checkpoints.glob("milestones/*.ckpt"))[0]
+    flip_one_bit(milestone, "net.0.weight")
+    with pytest.raises(RunError, match=rf"{milestone.name} is damaged .*force=true"):
+        execute(toy.toy_config(tmp_path))
+    assert folder.state == "failed"
+
+
 def test_no_usable_checkpoint(tmp_path, interrupted):
     truncate(interrupted / "checkpoints" / "last.ckpt")
     torch.save({"state_dict": {}}, interrupted / "checkpoints" / "previous.ckpt")

@@ -49,7 +49,9 @@ def scales(experiment: str, folders: Sequence[Path] = ()) -> list[str]:
 def _values_of(experiment: str, folders: Sequence[Path]) -> str:
     """Return the experiment whose values at each scale are used: `experiment`, or another that its defaults select."""
     path = config_file(f"experiment/{experiment}", folders)
-    picked = re.search(r"override /experiment/at@_global_: (\S+)\.\$", path.read_text()) if path else None
+    picked = (
+        re.search(r"override /experiment/at@_global_: (\S+)\.\$", path.read_text(encoding="utf-8")) if path else None
+    )
     return picked[1] if picked else experiment
 
 
@@ -57,7 +59,7 @@ def description(group: str, choice: str, folders: Sequence[Path] = ()) -> str:
     """Return the first comment line of a choice's file that is not a Hydra directive; empty without one."""
     file = config_file(f"{group}/{choice}", folders or config_folders())
     assert file is not None
-    for line in file.read_text().splitlines():
+    for line in file.read_text(encoding="utf-8").splitlines():
         if line.startswith("#") and not line.lstrip("# ").startswith("@"):
             return line.lstrip("# ").rstrip()
     return ""

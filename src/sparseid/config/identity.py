@@ -17,6 +17,10 @@ LISTED_SEEDS = 5
 """Maximum number of non-consecutive seeds that are listed in a run's name."""
 
 
+LONGEST_NAME = 255 - len("..yaml.12345678.tmp")
+"""Maximum number of bytes of a run's name: file systems take 255 in a name, and temporary files add the rest."""
+
+
 def semantic_settings(cfg: RunConfig) -> dict[str, Any]:
     """Return the settings that determine the results of a run, as nested plain values.
 
@@ -70,10 +74,14 @@ def row_keys(cfg: RunConfig) -> dict[str, str | int | float]:
     return {first: keys[first]} | cfg.method.row_keys(cfg.data) | keys
 
 
-def run_name(cfg: RunConfig) -> str:
-    """Return the readable and unique name of a run, for example ``digitcircle-sparling_mt-seed0-1a2b3c4d``."""
+def run_name(cfg: RunConfig, longest: int = LONGEST_NAME) -> str:
+    """Return the readable and unique name of a run, for example ``digitcircle-sparling_mt-seed0-1a2b3c4d``.
+
+    Above `longest` bytes (UTF-8) its readable part is cut; the hash still tells runs apart.
+    """
     trial = [value if isinstance(value, str) else f"{key}{value}" for key, value in row_keys(cfg).items()]
-    return "-".join([*trial, seeds_text(cfg), run_hash(cfg)])
+    readable = "-".join([*trial, seeds_text(cfg)]).encode()[: longest - HASH_LENGTH - 1]
+    return f"{readable.decode(errors='ignore')}-{run_hash(cfg)}"
 
 
 def member_seeds(cfg: RunConfig) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -27,6 +27,13 @@ from sparseid.spelling import did_you_mean
 
 COMPOSITION_ERRORS = (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError)
 """Errors of a composition that the configuration causes (Hydra refuses some overrides with a bare ValueError)."""
+
+
+KEYWORDS = ("override", "optional")
+"""Words before a group in a defaults list."""
+
+ENTRY = re.compile(r"^\s*-\s+((?:\w+\s+)*)(/?[\w/]+)(?:@\S+)?:[ \t]+([^\s#]+)", re.MULTILINE)
+"""An entry of a defaults list that selects a file of a group: words before it, group, choice."""
 
 
 @cache  # a sweep repeats the same overrides
@@ -78,7 +85,7 @@ class Origins:
         """Return the file that sets `key` last, or an empty string."""
         for path, package in reversed(self._files):
             inner = key if not package else key.removeprefix(f"{package}.") if key.startswith(f"{package}.") else None
-            if inner is not None and _has(yaml.safe_load(path.read_text()), inner.split(".")):
+            if inner is not None and _has(yaml.safe_load(path.read_text(encoding="utf-8")), inner.split(".")):
                 return self.shown(path)
         return ""
 
@@ -135,6 +142,8 @@ def diagnose(error: Exception, origins: Origins) -> ConfigError:
         return ConfigError(f"a YAML file cannot be read: {text}")
     if isinstance(cause, ValidationError):
         return _wrong_type(cause, _source(text, cause.full_key or "", origins))
+    if twice := re.search(r"Multiple values for (\S+)\. To override a value use 'override \S+: (.+)'", text):
+        return _selected_twice(twice[1], twice[2], origins)
     if appended := re.search(r"Could not append to config. An item is already at '(.+?)'", text):
         key = appended[1]
         return ConfigError(f"{key} already exists", source=origins.override(key), hint=f"write {key}=... without +")
@@ -149,6 +158,56 @@ def diagnose(error: Exception, origins: Origins) -> ConfigError:
         f"{key}: {text.splitlines()[0]}".removeprefix(": "),
         source=_source(text, key, origins) or (key and origins.file(key)),
     )
+
+
+def check_keywords(choices: Mapping[str, str | None], origins: Origins) -> None:
+    """Refuse misspelt keywords in the defaults lists of the selected files: Hydra ignores any word before a group.
+
+    Parameters
+    ----------
+    choices
+        Hydra's choices: group, perhaps with its package (``experiment/at@_global_``) -> selected file.
+    origins
+        Origins of the composition's settings.
+
+    Raises
+    ------
+    ConfigError
+        For the first one.
+    """
+    names = ["config", *(f"{group.partition('@')[0]}/{choice}" for group, choice in choices.items())]
+    for path in filter(None, (config_file(name, origins.folders) for name in names)):
+        for words, group, choice in ENTRY.findall(_defaults_list(path)):
+            for word in words.split():
+                if word not in KEYWORDS:
+                    raise _unknown_keyword(word, group, choice, origins.shown(path))
+
+
+def _unknown_keyword(word: str, group: str, choice: str, source: str) -> ConfigError:
+    hint = did_you_mean(word, KEYWORDS) or f"before a group there can be: {', '.join(KEYWORDS)}"
+    return ConfigError(
+        f"unknown word {word!r} in the defaults list: - {word} {group}: {choice}", source=source, hint=hint
+    )
+
+
+def _defaults_list(path: Path) -> str:
+    """Return the text of a file's defaults list."""
+    found = re.search(
+        r"^defaults:.*\n((?:[ \t-].*\n|\n|#.*\n)*)", path.read_text(encoding="utf-8") + "\n", re.MULTILINE
+    )
+    return found[1] if found else ""
+
+
+def _selected_twice(group: str, choice: str, origins: Origins) -> ConfigError:
+    """Return the message for a second choice of a group that is not marked as an override, in the file that has it."""
+    for path in (path for folder in origins.folders for path in sorted(folder.rglob("*.yaml"))):
+        for words, entry, entry_choice in ENTRY.findall(_defaults_list(path)):
+            if (entry.lstrip("/"), entry_choice) == (group, choice) and "override" not in words.split():
+                if unknown := [word for word in words.split() if word not in KEYWORDS]:
+                    return _unknown_keyword(unknown[0], entry, choice, origins.shown(path))
+                hint = f"write - override /{group}: {choice}"
+                return ConfigError(f"{group} is selected already", source=origins.shown(path), hint=hint)
+    return ConfigError(f"{group} is selected twice", hint=f"write - override /{group}: {choice} in a defaults list")
 
 
 def unknown_key(key: str, source: str) -> ConfigError:
@@ -247,7 +306,7 @@ def _picking_file(group: str, choice: str, origins: Origins) -> str:
     """Return the file whose defaults list selects `choice`; Hydra names the file that is overridden instead."""
     entry = re.compile(rf"^\s*-\s+(override\s+)?/?{re.escape(group)}:\s*{re.escape(choice)}\s*(#.*)?$", re.MULTILINE)
     files = (path for folder in origins.folders for path in sorted(folder.rglob("*.yaml")))
-    found = (path for path in files if entry.search(path.read_text()))
+    found = (path for path in files if entry.search(path.read_text(encoding="utf-8")))
     return ", ".join(origins.shown(path) for path in found)
 
 

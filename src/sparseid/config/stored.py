@@ -33,7 +33,7 @@ def load_run_config(path: Path) -> RunConfig:
     """
     path = path / "config.yaml" if path.is_dir() else path
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"the configuration of a run cannot be read: {error}", source=str(path)) from error
     return parse_run_config(text, str(path))

@@ -31,6 +31,10 @@ def missing_files(run: RunConfig) -> list[SettingsError]:
 def _root(run: RunConfig) -> Iterator[SettingsError]:
     yield from field_errors(run, nested=False)
     yield from field_errors(run.logger, "logger.")
+    project = run.logger.project
+    if run.logger.name == "wandb" and (len(project) > 128 or set(project) & set("/\\#?%:")):
+        text = "Weights & Biases takes at most 128 characters as a project's name, and none of / \\ # ? % :"
+        yield SettingsError(("logger.project",), text)
     if not run.outputs.strip():
         yield SettingsError(("outputs",), "outputs must name a folder")
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sparseid.errors import ConfigError
+from sparseid.printing import protect_output
 
 BUSY = 75
 """Exit code if another process has the run: try again later (EX_TEMPFAIL of sysexits.h)."""
@@ -53,4 +54,5 @@ def _end_with_parent() -> None:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main())

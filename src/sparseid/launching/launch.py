@@ -82,17 +82,28 @@ def _refuse_processes_in_one(planned: Plan) -> None:
 def summarise(planned: Plan, outcomes: Sequence[Outcome]) -> int:
     """Report the artefact of a sweep, list the failed runs, and return the exit code."""
     failed = [outcome for outcome in outcomes if outcome.code != DONE]
+    code = max((outcome.code for outcome in outcomes), default=DONE)
+    if failed and planned.swept:  # before the report, whose errors must not hide it
+        _print_failed(failed, len(outcomes))
+        code = FAILED
     if any(outcome.waiting for outcome in outcomes):
         print("make report shows finished runs; the same command attaches to these runs or starts missing ones")
     elif planned.swept:
-        _finish_sweep(planned)
+        try:
+            _finish_sweep(planned)
+        except OSError as error:
+            print(f"error: the report cannot be written: {error}; make report repeats it", file=sys.stderr)
+            code = FAILED
         _print_warnings(outcomes)
-    if failed and planned.swept:
-        print(f"{len(failed)} of {len(outcomes)} runs failed; the same command runs them again:", file=sys.stderr)
-        for outcome in failed:
-            print(f"  {outcome.name}: {outcome.message}\n    {outcome.folder / 'log.txt'}", file=sys.stderr)
-        return FAILED
-    return max((outcome.code for outcome in outcomes), default=DONE)
+    return code
+
+
+def _print_failed(failed: Sequence[Outcome], runs: int) -> None:
+    diverged = sum(RunFolder(outcome.folder).state == "diverged" for outcome in failed)
+    but = f", but {diverged} that diverged only with force=true" if diverged else ""
+    print(f"{len(failed)} of {runs} runs failed; the same command runs them again{but}:", file=sys.stderr)
+    for outcome in failed:
+        print(f"  {outcome.name}: {outcome.message}\n    {outcome.folder / 'log.txt'}", file=sys.stderr, flush=True)
 
 
 def _print_warnings(outcomes: Sequence[Outcome]) -> None:

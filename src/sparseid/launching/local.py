@@ -24,7 +24,8 @@ from sparseid.launching.job import BUSY, WATCH_PARENT
 from sparseid.launching.machine import slots
 from sparseid.launching.one_run import DONE, FAILED, Outcome, make_run, report_skipped, skipped
 from sparseid.launching.progress import SweepProgress
-from sparseid.training.errors import RunError
+from sparseid.printing import protect_output
+from sparseid.training.processes import environment_without_group
 from sparseid.training.run_folder import RunFolder
 
 JOBS = "jobs"
@@ -76,9 +77,14 @@ def in_background(files: Sequence[Path], jobs: int) -> list[Outcome]:
     """Make serialized jobs in a process that outlives this one, and print the file of its output."""
     output = files[0].parent / f"local-{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}.txt"
     command = [sys.executable, "-m", "sparseid.launching.local", str(jobs), *map(str, files)]
-    with output.open("w") as log:
+    with output.open("w", encoding="utf-8") as log:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            env=environment_without_group(),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
     print(
         f"{len(files)} runs continue in the background, process {process.pid}; its output: {output}\n"
@@ -191,10 +197,10 @@ class Pool:
             if self.stopping:
                 return Outcome(job.name, job.folder, FAILED, "not started")
             progress.began(job.name)
-            with job.output.open("w") as output:
+            with job.output.open("w", encoding="utf-8") as output:
                 process = subprocess.Popen(
                     self.command(job.file),
-                    env={**os.environ, **place, WATCH_PARENT: "1"},
+                    env={**environment_without_group(), **place, WATCH_PARENT: "1"},
                     stdin=subprocess.PIPE,  # closed when we end, even if killed: the job then stops by itself
                     stdout=output,
                     stderr=subprocess.STDOUT,
@@ -235,11 +241,7 @@ def _outcome(job: _Job, code: int, stopping: bool) -> Outcome:
         message = f"ended by {signal.Signals(-code).name}"
         if -code == signal.SIGKILL:
             message += ", asked to stop twice" if stopping else " (out of memory?)"
-        run = RunFolder(job.folder)
-        with suppress(RunError), run.lock():
-            if run.state == "running":
-                run.write_status("failed", message)
-                run.log(message)
+        RunFolder(job.folder).close(message)
         return Outcome(job.name, job.folder, FAILED, message)
     return Outcome(job.name, job.folder, code, _last_error(job))
 
@@ -277,4 +279,5 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main(sys.argv[1:]))

@@ -80,10 +80,11 @@ def make_run(cfg: RunConfig, page: bool = True) -> Outcome:
                 return Outcome(name, folder)
         else:
             # imports torch: after all checks that do not need it
-            from sparseid.training.run import execute, helper_process
+            from sparseid.training.processes import helper_process
+            from sparseid.training.run import execute
 
             folder = execute(cfg)
-            if helper_process():  # of a run on several devices: rank 0 reports
+            if helper_process(cfg):  # rank 0 reports
                 return Outcome(name, folder)
     except Exception as error:
         return _failed(name, folder, error)
@@ -96,7 +97,13 @@ def make_run(cfg: RunConfig, page: bool = True) -> Outcome:
         return Outcome(name, folder)
     except Exception as error:
         print(f"{name} is trained, but its report failed: {folder}", flush=True)
-        return _failed(name, folder, error)
+        return _failed(
+            name,
+            folder,
+            RunError(f"it cannot be written: {error}; the same command repeats it")
+            if isinstance(error, OSError)
+            else error,
+        )
     return Outcome(name, folder)
 
 
@@ -121,7 +128,7 @@ def check_outputs(outputs: str) -> None:
 
 
 def _drawn(folder: Path) -> bool:
-    """Return whether a done run's figures were drawn; the process may have been killed before."""
+    """Return whether all figures of a done run are drawn; the process may have been killed before."""
     return (folder / "figures").is_dir()
 
 

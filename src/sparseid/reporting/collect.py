@@ -132,6 +132,8 @@ def read_arrays(folder: Path) -> Mapping[str, np.ndarray]:
 
 def _run_folders(outputs: Path, scale: str | None) -> list[Path]:
     scales = [scale] if scale else SCALES  # other folders in `outputs` are not ours
+    for remade in [path for name in scales for path in outputs.glob(f"{name}/*/.*.remade")]:
+        RunFolder(remade.with_name(remade.name[1:].removesuffix(".remade"))).settle()
     folders = [path.parent for name in scales for path in outputs.glob(f"{name}/*/*/status.json")]
     # A leading dot: the incomplete state of a forced run that is going to replace its predecessor.
     return sorted(folder for folder in folders if not folder.name.startswith("."))

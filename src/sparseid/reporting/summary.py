@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from sparseid.files import remove_leftovers, write_text
+from sparseid.files import remove_leftovers, replaced_folder, write_text
 from sparseid.measurements import Key
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import ClaimResult
@@ -63,9 +63,9 @@ def finish_run(folder: Path, page: bool = True) -> None:
     outputs, (scale, paper) = folder.parents[2], folder.parts[-3:-1]
     rows = prepared(newest(rows_frame(read_rows(folder / RESULT))))
     remove_leftovers(folder)
-    for name, figure in run_figures(paper, rows, read_arrays(folder), scale).items():
-        save_figure(figure, folder / "figures", name)
-    (folder / "figures").mkdir(exist_ok=True)  # even if empty: a sign that all figures are drawn
+    with replaced_folder(folder / "figures") as figures:  # even if empty: a sign that all figures are drawn
+        for name, figure in run_figures(paper, rows, read_arrays(folder), scale).items():
+            save_figure(figure, figures, name)
     console = _console()
     summary = run_summary(paper, rows)
     if summary is not None:

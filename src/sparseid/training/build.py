@@ -5,15 +5,14 @@ Components are imported on demand: a run loads only its own data set and method.
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import cast
 
 import pytorch_lightning as pl
-from lightning_fabric.plugins.environments import ClusterEnvironment, LightningEnvironment, SLURMEnvironment
+from lightning_fabric.plugins.environments import LightningEnvironment
 from lightning_fabric.utilities.exceptions import MisconfigurationException
 
-from sparseid.config.identity import member_seeds
+from sparseid.config.identity import member_seeds, run_name
 from sparseid.config.schema import RunConfig
 from sparseid.data.module import DataModule
 from sparseid.errors import InputError
@@ -21,7 +20,7 @@ from sparseid.extensions import load_object
 from sparseid.methods.module import ExperimentModule
 from sparseid.settings import RunNumbers
 from sparseid.training import loggers
-from sparseid.training.callbacks import Bar, OnceReady, Progress, StepCurves, Timing
+from sparseid.training.callbacks import Bar, OnceReady, OneRun, Progress, StepCurves, Timing
 from sparseid.training.checkpoints import LAST, AtomicCheckpointIO, LastCheckpoint
 from sparseid.training.preemption import Preemption
 from sparseid.training.processes import helper_process
@@ -62,7 +61,8 @@ def build_trainer(cfg: RunConfig, folder: RunFolder, preemption: Preemption) -> 
     curves = StepCurves(folder.metrics, settings.batch_size)
     last = LastCheckpoint(folder.checkpoints / LAST, settings.save_every_s, preemption, before_save=curves.check)
     progress = Bar() if sys.stdout.isatty() else _progress_lines(folder, curves, cfg)
-    callbacks: list[pl.Callback] = [curves, progress, Timing(folder.timing, settings.batch_size), last]
+    timing = Timing(folder.timing, settings.batch_size)
+    callbacks: list[pl.Callback] = [OneRun(run_name(cfg)), curves, progress, timing, last]
     if cfg.logger.name == "wandb":
         callbacks.append(OnceReady(lambda: loggers.start(cfg, folder)))
     try:
@@ -96,7 +96,7 @@ def _trainer(
         strategy=strategy,
         precision=cast("pl.trainer.trainer._PRECISION_INPUT", settings.precision),
         callbacks=callbacks,
-        plugins=[AtomicCheckpointIO(), _environment(devices)],
+        plugins=[AtomicCheckpointIO(), LightningEnvironment()],
         use_distributed_sampler=False,  # data modules assign items to processes
         reload_dataloaders_every_n_epochs=1,  # the first period after a resume is shorter than the others
         num_sanity_val_steps=0,
@@ -112,16 +112,9 @@ def _trainer(
     return trainer
 
 
-def _environment(devices: int) -> ClusterEnvironment:
-    """Return the environment that starts the processes of a run: SLURM with a task per device, else Lightning."""
-    if devices > 1 and os.environ.get("SLURM_NTASKS") == str(devices) and SLURMEnvironment.detect():
-        return SLURMEnvironment(auto_requeue=False)  # Lightning's own requeueing saves at unsafe moments
-    return LightningEnvironment()
-
-
 def _progress_lines(folder: RunFolder, curves: StepCurves, cfg: RunConfig) -> Progress:
     def say(line: str) -> None:
-        if not helper_process():
+        if not helper_process(cfg):
             folder.say(line)
             folder.write_status("running", line)
 

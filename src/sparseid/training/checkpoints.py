@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -34,7 +35,17 @@ AGREE_EVERY = 10
 
 
 def load(path: Path) -> dict[str, Any]:
-    """Load a checkpoint to the CPU; anything but tensors and plain values is refused."""
+    """Load a checkpoint to the CPU; anything but tensors and plain values is refused.
+
+    Raises
+    ------
+    Exception
+        If it is not readable or not as it was written: torch stores checksums of its parts but does not check them, so
+        that damaged weights would be trained further.
+    """
+    with zipfile.ZipFile(path) as archive:
+        if part := archive.testzip():
+            raise ValueError(f"its part {part} is not as it was written")
     content = torch.load(path, map_location="cpu", weights_only=True)
     if not isinstance(content, dict) or "state_dict" not in content:
         raise ValueError("it has no state_dict")

@@ -42,6 +42,8 @@ FINISH_S = 40.0
 """Number of seconds after which an unfinished reporter is killed."""
 ROOM = 2**16
 """Number of bytes that must be free at the end; otherwise the files of wandb are considered incomplete."""
+LONGEST, LONGEST_TAG = 128, 64
+"""Maximum number of characters that W&B takes as a name and as a tag."""
 FIGURES = "figures/"
 """Prefix of the names of logged figures."""
 
@@ -103,9 +105,9 @@ def request(cfg: RunConfig, folder: RunFolder) -> dict[str, Any]:
             "project": cfg.logger.project,
             "entity": cfg.logger.entity or None,
             "id": f"{cfg.scale}-{cfg.paper}-{run_hash(cfg)}",
-            "name": run_name(cfg),
-            "group": cfg.experiment,
-            "job_type": "-".join(map(str, trial.values())),
+            "name": run_name(cfg, LONGEST),
+            "group": cfg.experiment[:LONGEST],
+            "job_type": "-".join(map(str, trial.values()))[:LONGEST],
             "tags": tags(cfg, environment.read(folder.path / "environment.json") or {}),
             "config": asdict(cfg),
         },
@@ -117,14 +119,15 @@ def tags(cfg: RunConfig, made_with: dict[str, Any]) -> list[str]:
     commit = str(made_with.get("commit", "unknown"))[:8]
     seeds = [f"seed-{seed}" for seed in member_seeds(cfg)]
     dirty = ["dirty"] if made_with.get("dirty") else []
-    return list(dict.fromkeys([cfg.paper, cfg.scale, cfg.method.name, cfg.data.name, *seeds, commit, *dirty]))
+    found = [cfg.paper, cfg.scale, cfg.method.name, cfg.data.name, *seeds, commit, *dirty]
+    return list(dict.fromkeys(tag[:LONGEST_TAG] for tag in found))
 
 
 def main() -> None:
     """Follow the run that the first line of standard input describes until the second line, or its end."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR2):  # a job's signals reach all of its processes
         signal.signal(number, signal.SIG_IGN)
-    orders, terminal = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    orders, terminal = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w", errors="backslashreplace")
     with open(os.devnull, "r+b") as nothing:  # wandb and its own processes print and prompt nowhere
         for stream in (0, 1, 2):
             os.dup2(nothing.fileno(), stream)
@@ -160,6 +163,10 @@ def report(asked: dict[str, Any], ended: threading.Event, say: Callable[[str], N
     say
         Prints a line to the user.
     """
+    root = Path(asked["init"]["dir"])
+    root.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=root):  # wandb itself would log elsewhere, or nowhere
+        pass
     import wandb
 
     run = open_run(wandb, asked, say)
@@ -186,7 +193,6 @@ def report(asked: dict[str, Any], ended: threading.Event, say: Callable[[str], N
     if state == "preempted":
         run.mark_preempting()
     run.finish(exit_code=0 if state == "done" else 1)
-    root = Path(asked["init"]["dir"])
     with tempfile.TemporaryFile(dir=root) as file:  # wandb does not report a full disk
         file.write(bytes(ROOM))
     for old in sorted(root.glob(f"wandb/offline-run-*-{asked['init']['id']}"))[:-1]:  # the newest has everything
@@ -220,7 +226,7 @@ def open_run(wandb: Any, asked: dict[str, Any], say: Callable[[str], None]) -> A
             return run
         except Exception as error:
             if mode == "online" or not isinstance(error, wandb.errors.UsageError):
-                say(f"Weights & Biases: {first_line(error)}; logging offline")
+                say(f"Weights & Biases: {reason(error)}; logging offline")
     run = wandb.init(**asked["init"], mode="offline", resume=None, settings=settings)
     say(f"Weights & Biases: offline, upload with: wandb sync {run.settings.sync_dir}")
     return run
@@ -255,12 +261,14 @@ def current(folder: RunFolder) -> RunFolder:
 
 def failure(error: BaseException) -> str:
     """Return the message for the user about `error`."""
-    return f"Weights & Biases: {first_line(error)}; the run continues without it, with all values in metrics.csv"
+    return f"Weights & Biases: {reason(error)}; the run continues without it, with all values in metrics.csv"
 
 
-def first_line(error: BaseException) -> str:
-    """Return an error as one line."""
-    return f"{type(error).__name__}: {error}".splitlines()[0]
+def reason(error: BaseException) -> str:
+    """Return an error as one line; of settings that wandb refuses, those with its reasons."""
+    if (refused := getattr(error, "errors", None)) and callable(refused):  # pydantic's ValidationError
+        return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in refused())
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 if __name__ == "__main__":

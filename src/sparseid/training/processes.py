@@ -1,7 +1,8 @@
 """Runs on several devices, with one process per device: rank zero owns the run folder, the others only train.
 
-Lightning starts the other processes: each is the same command, with its number in ``LOCAL_RANK``. They end after
-training; rank zero evaluates alone and is the only process that writes files or prints.
+Lightning starts the other processes: each is the same command, with its number in ``LOCAL_RANK``; in a SLURM step with
+a task per device they are its tasks. They end after training; rank zero evaluates alone and is the only process that
+writes files or prints. Without several devices a process makes its own run, whatever rank a launcher has given it.
 """
 
 from __future__ import annotations
@@ -11,8 +12,12 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+from sparseid.config.identity import run_name
+from sparseid.config.schema import RunConfig
+from sparseid.errors import ConfigError
 
 if TYPE_CHECKING:
     import pytorch_lightning as pl
@@ -20,11 +25,114 @@ if TYPE_CHECKING:
 WAIT_S = 30.0
 """Maximum number of seconds that the processes of a run wait for each other to end."""
 
+RUN = "SPARSEID_RUN"
+"""Environment variable with the name of the run whose first process has started this one."""
 
-def helper_process() -> bool:
-    """Return whether this process has a non-zero rank in a run on several devices."""
-    ranks = [os.environ[name] for name in ("RANK", "LOCAL_RANK", "SLURM_PROCID") if name in os.environ]
-    return bool(ranks) and int(ranks[0]) > 0
+WORLD_SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+"""Environment variables of other launchers with their number of processes."""
+
+GROUP = (
+    *(RUN, "RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"),
+    *("MASTER_ADDR", "MASTER_PORT"),
+)
+"""Environment variables of a process's place among others."""
+
+
+def helper_process(cfg: RunConfig) -> bool:
+    """Return whether this process is a further one of a run on several devices."""
+    return _rank(cfg) > 0
+
+
+def check_tasks(cfg: RunConfig) -> None:
+    """Compare the tasks of the SLURM step around this process with the processes of the run.
+
+    Tasks may make a run each (``trainer.devices=1``), or one run together with a task per device; in a step of a single
+    task the run starts its other processes by itself.
+
+    Raises
+    ------
+    ConfigError
+        If they do not fit, or if another program has started several processes for the run (torchrun, mpirun).
+    """
+    devices, tasks, nodes = cfg.trainer.devices, _step_tasks(), int(os.environ.get("SLURM_STEP_NUM_NODES", "1"))
+    if _started_here(cfg) or (devices == 1 and cfg.trainer.strategy == "auto"):
+        return
+    asked = f"trainer.devices={devices}, trainer.strategy={cfg.trainer.strategy}"
+    if tasks not in (1, devices):
+        hint = f"srun --ntasks={devices} starts as many as it asks for"
+        hint += f"\ntrainer=ddp trainer.devices={tasks} makes one run of these tasks"
+        hint += "\ntrainer=single makes a run of each task: give each another seed" if devices == 1 else ""
+        raise ConfigError(f"this step has {tasks} tasks, but the run asks for {devices}", source=asked, hint=hint)
+    if tasks > 1 and nodes > 1:
+        hint = f"srun --nodes=1 --ntasks={devices}"
+        raise ConfigError(f"this step is on {nodes} nodes; a run needs all its tasks on one", source=asked, hint=hint)
+    foreign = next((name for name in WORLD_SIZES if int(os.environ.get(name, "1")) > 1), None)
+    if devices > 1 and foreign:
+        problem = f"another program (torchrun, mpirun) has started {os.environ[foreign]} of this process"
+        hint = "a run starts its processes by itself: use python run.py without that program"
+        raise ConfigError(problem, source=f"{foreign}={os.environ[foreign]} in the environment; {asked}", hint=hint)
+
+
+def advice_to_tasks() -> str:
+    """Return how tasks of one SLURM step that ask for the same run get one each; empty for a process outside of one."""
+    if (tasks := _step_tasks()) == 1:
+        return ""
+    return (
+        f"\n  It is one of {tasks} tasks of a SLURM step: srun --ntasks=1 for one run, another seed for each of "
+        "several (srun bash -c 'python run.py seed=$SLURM_PROCID ...')"
+    )
+
+
+@contextlib.contextmanager
+def joined(cfg: RunConfig) -> Iterator[None]:
+    """Let Lightning know this process's place in the run, and nothing that a launcher has set for other purposes."""
+    before = {name: os.environ[name] for name in GROUP if name in os.environ}
+    if not _started_here(cfg):
+        _replace(_place(cfg))
+    try:
+        yield
+    finally:
+        _replace(before)
+
+
+def environment_without_group() -> dict[str, str]:
+    """Return the environment for processes of other runs, which do not belong to the tasks of this one."""
+    return {name: value for name, value in os.environ.items() if name not in (*GROUP, "SLURM_STEP_NUM_TASKS")}
+
+
+def _started_here(cfg: RunConfig) -> bool:
+    return cfg.trainer.devices > 1 and os.environ.get(RUN) == run_name(cfg) and "LOCAL_RANK" in os.environ
+
+
+def _step_tasks() -> int:
+    return int(os.environ.get("SLURM_STEP_NUM_TASKS", "1"))
+
+
+def _rank(cfg: RunConfig) -> int:
+    if _started_here(cfg):
+        return int(os.environ["LOCAL_RANK"])
+    return int(os.environ["SLURM_PROCID"]) if _step_tasks() == cfg.trainer.devices > 1 else 0
+
+
+def _place(cfg: RunConfig) -> dict[str, str]:
+    """Return the variables that `LightningEnvironment` reads."""
+    if cfg.trainer.devices == 1:
+        return {"LOCAL_RANK": "0"}  # otherwise Lightning takes SLURM_PROCID
+    if _step_tasks() == 1:
+        return {RUN: run_name(cfg)}  # inherited by the processes that Lightning starts
+    job, step = int(os.environ.get("SLURM_JOB_ID", "0")), int(os.environ.get("SLURM_STEP_ID", "0"))
+    port = 15000 + (job + 997 * step) % 10000  # the same for all tasks, another one for other steps
+    return {
+        "LOCAL_RANK": os.environ["SLURM_PROCID"],
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+    }
+
+
+def _replace(variables: Mapping[str, str]) -> None:
+    for name in GROUP:
+        os.environ.pop(name, None)
+    os.environ.update(variables)
 
 
 def end_with_parent() -> None:

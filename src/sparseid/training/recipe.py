@@ -20,6 +20,7 @@ from sparseid.streams import Streams
 from sparseid.training import environment, parents
 from sparseid.training.build import build_data, build_module, build_tester, build_trainer
 from sparseid.training.checkpoints import load, usable_checkpoint
+from sparseid.training.errors import RunError
 from sparseid.training.preemption import Preemption
 from sparseid.training.processes import alone_afterwards, helper_process
 from sparseid.training.rows import Row, plain_keys, plain_value
@@ -42,7 +43,7 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
     preemption
         Requests to stop the run.
     """
-    helper = helper_process()
+    helper = helper_process(cfg)
     quieten()
     prepare_runtime(cfg.trainer)
     checkpoint = usable_checkpoint(folder.checkpoints, (lambda line: None) if helper else folder.say)
@@ -113,7 +114,11 @@ def record_start(
 def test(trainer: pl.Trainer, module: ExperimentModule, data: DataModule, evaluation: Evaluation) -> None:
     """Test the weights of one evaluation; the results are then in the module's ``measurements``."""
     module.evaluation = evaluation
-    module.load_state_dict(load(evaluation.checkpoint)["state_dict"], strict=True)
+    try:
+        weights = load(evaluation.checkpoint)["state_dict"]
+    except Exception as error:  # torch raises many types for a damaged file
+        raise RunError(f"{evaluation.checkpoint} is damaged ({error}). Repeat the run with force=true.") from error
+    module.load_state_dict(weights, strict=True)
     data.test_items = evaluation.items
     trainer.test(module, datamodule=data, verbose=False)
 

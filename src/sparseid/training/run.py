@@ -19,7 +19,7 @@ from sparseid.errors import InputError
 from sparseid.training import parents
 from sparseid.training.errors import RunDiverged, RunError, RunPreempted, disk_full
 from sparseid.training.preemption import GO_ON, Preemption, slurm_job
-from sparseid.training.processes import end_with_parent, helper_process, leave_helpers_error
+from sparseid.training.processes import check_tasks, end_with_parent, helper_process, joined, leave_helpers_error
 from sparseid.training.rows import write_rows
 from sparseid.training.run_folder import RunFolder
 
@@ -41,6 +41,8 @@ def execute(cfg: RunConfig) -> Path:
 
     Raises
     ------
+    ConfigError
+        If the tasks of the SLURM step around this process do not fit the run.
     RunError
         If the run cannot start or resume; the message has the remedy. `RunBusy`: another process is executing it.
         `RunDiverged`: its loss is no longer finite.
@@ -50,11 +52,18 @@ def execute(cfg: RunConfig) -> Path:
     KeyboardInterrupt
         If the user interrupted it (exit code 130); the same command resumes it.
     """
+    check_tasks(cfg)
     folder = RunFolder(run_directory(cfg))
-    if helper_process():  # in a run on several devices, rank zero owns the folder
-        help_training(cfg, folder.remake if cfg.force else folder)
-        return folder.path
+    with joined(cfg):
+        if helper_process(cfg):  # rank zero owns the folder
+            help_training(cfg, folder.remake if cfg.force else folder)
+        else:
+            lead(cfg, folder)
+    return folder.path
 
+
+def lead(cfg: RunConfig, folder: RunFolder) -> None:
+    """Execute a run as its first or only process."""
     with folder.lock():
         if cfg.force:
             make(cfg, folder.remake)
@@ -70,7 +79,6 @@ def execute(cfg: RunConfig) -> Path:
                 if (folder.read_status() or {}).get("state") == "done":
                     folder.say(f"{folder.result} is missing or damaged: the tests are repeated")
                 make(cfg, folder)
-    return folder.path
 
 
 def make(cfg: RunConfig, folder: RunFolder) -> None:

@@ -18,6 +18,7 @@ from filelock import FileLock, Timeout
 from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.files import remove_leftovers, write_json, write_text
 from sparseid.training.errors import RunBusy, RunError
+from sparseid.training.processes import advice_to_tasks
 from sparseid.training.rows import read_rows
 
 STATES = ("planned", "running", "done", "failed", "preempted", "diverged")
@@ -93,7 +94,9 @@ class RunFolder:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             lock.acquire(timeout=0)
         except Timeout:
-            raise RunBusy(f"{self.path} is being executed by {self._owner()}. Nothing was changed.") from None
+            raise RunBusy(
+                f"{self.path} is being executed by {self._owner()}. Nothing was changed.{advice_to_tasks()}"
+            ) from None
         except OSError as error:
             raise RunError(
                 f"Cannot write to {self.path.parent}: {error.strerror}. Set a writable folder with outputs=FOLDER."
@@ -178,6 +181,13 @@ class RunFolder:
         }
         write_json(self.path / "status.json", status)
 
+    def close(self, message: str) -> None:
+        """Note why a run has ended whose process could not: its status says that it is running, but it has no lock."""
+        with contextlib.suppress(RunError), self.lock():
+            if self.state == "running":
+                self.write_status("failed", message)
+                self.log(message)
+
     def say(self, message: str) -> None:
         """Print a line and append it to ``log.txt``."""
         print(message, flush=True)
@@ -216,6 +226,8 @@ class RunFolder:
     @property
     def state(self) -> str:
         """State of the run; ``planned`` before its start, ``failed`` if it is done but its rows are damaged."""
+        if not self.path.exists():
+            self.settle()
         state = str((self.read_status() or {}).get("state", "planned"))
         return "failed" if state == "done" and self.damage() else state
 
@@ -233,6 +245,12 @@ class RunFolder:
         """Replace this folder by the finished `remake`."""
         self.remake.path.rename(self._aside("remade"))
         self._settle()
+
+    def settle(self) -> None:
+        """Complete a replacement whose process was killed, unless another process has the run."""
+        if self._aside("remade").exists():
+            with contextlib.suppress(RunError, OSError), self.lock():
+                pass
 
     def _aside(self, role: str) -> Path:
         return self.path.parent / f".{self.path.name}.{role}"

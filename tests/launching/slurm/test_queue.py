@@ -40,6 +40,12 @@ def test_job_ids_are_written_as_scancel_reads_them():
     assert compact(["3_7", "3_0", "3_1", "5", "4_2"]) == ["3_[0-1,7]", "5", "4_[2]"]
 
 
+EXITED = "srun: error: n: task 0: Exited with exit code 1"
+TRACEBACK = """Traceback (most recent call last):
+  File "run.py", line 1, in <module>
+torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB"""
+
+
 @pytest.mark.parametrize(
     ("status", "said", "expected"),
     [
@@ -50,6 +56,18 @@ def test_job_ids_are_written_as_scancel_reads_them():
         ({"state": "running"}, "error: *** JOB 1 ON n CANCELLED AT T DUE TO NODE FAILURE ***", "node failed"),
         ({"state": "planned"}, "error: what it said\nsrun: error: task 0: Exited with exit code 1", "what it said"),
         ({"state": "planned"}, "ModuleNotFoundError: No module named 'x'", "No module named 'x'"),
+        (
+            {"state": "planned"},
+            f"{TRACEBACK}\n{EXITED}",
+            "the job ended with: torch.cuda.OutOfMemoryError: CUDA out of memory",
+        ),
+        ({"state": "planned"}, f"{TRACEBACK}\n\nsubmitit says more\n{EXITED}", "OutOfMemoryError"),
+        ({"state": "running"}, "srun: error: n: task 0: Killed\nsrun: Force Terminated StepId=1.0", "was killed"),
+        (
+            {"state": "preempted"},
+            f"submitit INFO - Job not requeued because: timed-out too many times.\n{EXITED}",
+            "max_num",
+        ),
         ({"state": "planned"}, None, "cancelled while it waited"),
     ],
 )

@@ -1,5 +1,6 @@
 """Arrays of trials, their limits, and the options of sbatch."""
 
+import contextlib
 import re
 
 import pytest
@@ -8,9 +9,10 @@ from hypothesis import strategies as st
 
 from sparseid.config.compose import compose
 from sparseid.config.identity import run_name
+from sparseid.errors import ConfigError
 from sparseid.launching.slurm.job import status_folder
 from sparseid.launching.slurm.settings import checked
-from sparseid.launching.slurm.submit import Submission, resources, split
+from sparseid.launching.slurm.submit import Submission, refuse_tasks, resources, split
 
 
 @given(st.integers(0, 2000), st.integers(1, 500))
@@ -36,12 +38,27 @@ SMOKE = ("experiment=digitcircle", "scale=smoke")
         (["trainer=ddp", "trainer.accelerator=cpu", "trainer.devices=2"], {}, (2, 2, None)),
         (["trainer.accelerator=gpu"], {"gres": "gpu:a100:1"}, (1, 2, None)),
         (["trainer.accelerator=gpu"], {"gpus_per_node": 0}, (1, 2, 0)),
-        ([], {"gpus_per_node": 1, "tasks_per_node": 3}, (3, 2, 1)),
+        (["trainer=ddp", "trainer.devices=4"], {"gpus_per_node": 4, "tasks_per_node": 1}, (1, 2, 4)),
     ],
 )
 def test_a_job_asks_for_what_its_run_uses_and_what_is_typed_wins(overrides, typed, expected):
     needs = resources(compose([*SMOKE, *overrides]), checked(typed))
     assert (needs["ntasks_per_node"], needs["cpus_per_task"], needs["gpus_per_node"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("overrides", "typed", "problem"),
+    [
+        ([], {"tasks_per_node": 2}, "tasks_per_node=2, but a run has 1"),
+        (["trainer=ddp", "trainer.devices=2"], {"tasks_per_node": 4}, "tasks_per_node=4, but a run has 2"),
+        (["trainer=ddp", "trainer.devices=2"], {"nodes": 2}, "nodes=2, but a run uses one node"),
+        (["trainer=ddp", "trainer.devices=2"], {"tasks_per_node": 1}, ""),
+        (["trainer=ddp", "trainer.devices=2"], {"tasks_per_node": 2}, ""),
+    ],
+)
+def test_a_job_has_one_task_or_one_per_device(overrides, typed, problem):
+    with pytest.raises(ConfigError, match=problem) if problem else contextlib.nullcontext():
+        refuse_tasks([compose([*SMOKE, *overrides])], checked(typed))
 
 
 @pytest.fixture
@@ -88,6 +105,17 @@ def test_sbatch_is_told_array_cap_dependency_signal_and_threads(tmp_path, sent):
         assert "export OMP_NUM_THREADS=2" in text
         assert "--cpus-per-task=2" in text.splitlines()[-1]
         assert "wckey" not in text
+
+
+def test_other_options_replace_ours_however_they_are_written(tmp_path, sent):
+    others = {"mail-type": "END", "exclusive": True, "cpus-per-task": 3, "comment": "a b"}
+    _, _, [text] = sent(runs_of(tmp_path, 1), additional_parameters=others, comment="ours", name="n" * 300)
+    options = re.findall(r"#SBATCH --([\w-]+)(?:=(.*))?", text)
+    assert len(dict(options)) == len(options)
+    assert {("mail-type", "END"), ("exclusive", ""), ("cpus-per-task", "3"), ("comment", "'a b'")} <= set(options)
+    assert ("job-name", "n" * 128) in options
+    assert "--cpus-per-task=3" in text.splitlines()[-1]
+    assert "export OMP_NUM_THREADS=3" in text
 
 
 def test_runs_that_need_different_resources_share_no_array(tmp_path, sent):

@@ -13,6 +13,7 @@ from sparseid.config.identity import run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.config.stored import parse_run_config
 from sparseid.launching.one_run import DONE, FAILED, make_run
+from sparseid.printing import protect_output
 from sparseid.training.errors import RunPreempted
 from sparseid.training.run_folder import RunFolder
 
@@ -49,6 +50,7 @@ class SerializedJob:
         SystemExit
             With a non-zero code if the run failed: the job's state is then FAILED.
         """
+        protect_output()
         cfg = parse_run_config(self.text, "the configuration at submission")
         if run_directory(cfg) != self.folder:
             print(f"error: a file in the settings of {self.folder.name} has changed since the job was submitted")

@@ -21,7 +21,7 @@ from sparseid.launching.progress import SweepProgress
 from sparseid.launching.slurm.job import status_folder
 from sparseid.launching.slurm.queue import Queued, QueueError, compact, jobs_in_queue, why_not_done
 from sparseid.launching.slurm.settings import SlurmSettings
-from sparseid.launching.slurm.submit import Submission
+from sparseid.launching.slurm.submit import Submission, refuse_tasks
 from sparseid.training.errors import RunBusy, RunError
 from sparseid.training.run_folder import RunFolder
 
@@ -42,11 +42,12 @@ def launch_slurm(runs: Sequence[RunConfig], single: bool, settings: SlurmSetting
     Raises
     ------
     ConfigError
-        If SLURM is not available here, or refuses the jobs.
+        If SLURM is not available here or refuses the jobs, or if tasks of a job do not fit its run.
     KeyboardInterrupt
         On Ctrl-C; the jobs continue.
     """
     _require_slurm()
+    refuse_tasks(runs, settings)
     folder = Path(settings.submitit_folder)
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / ".submitting"):  # a second command would not see jobs that are being submitted
@@ -204,5 +205,7 @@ def _ended(run: RunConfig, job: str, folder: Path) -> Outcome:
     remade = run.force and not status_folder(run).path.exists()
     if RunFolder(path).state == "done" and (remade or not run.force):
         return Outcome(name, path)
-    status = status_folder(run).read_status() or {}
-    return Outcome(name, path, FAILED, why_not_done(status, job, folder / f"{job}_0_log.out"))
+    unfinished = status_folder(run)
+    reason = why_not_done(unfinished.read_status() or {}, job, folder / f"{job}_0_log.out")
+    unfinished.close(reason)
+    return Outcome(name, path, FAILED, reason)

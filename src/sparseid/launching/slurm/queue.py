@@ -13,14 +13,19 @@ from typing import Any
 TIMEOUT_S = 60.0
 """Seconds that squeue may take."""
 
+SCHEDULER = re.compile(r"(srun|slurmstepd\S*|slurmd\S*): |error: \*\*\* |.*timed-out too many times")
+"""The beginning of lines that SLURM or submitit write into a job's output."""
+
 ENDS = (
+    (r"timed-out too many times", "it reached its time limit too often: raise hydra.launcher.max_num_timeout"),
     (r"DUE TO TIME LIMIT", "it reached its time limit before it could save: raise hydra.launcher.signal_delay_s"),
     (r"oom.?kill|out.of.memory", "it needed more memory than it had: raise hydra.launcher.mem_gb"),
     (r"DUE TO NODE FAILURE", "its node failed"),
     (r"DUE TO PREEMPTION", "it had to make room for another job"),
     (r"CANCELLED", "it was cancelled (scancel)"),
+    (r"tasks? [-\d,]+: (Killed|Terminated)", "its process was killed, by hand or for its memory: see the job's node"),
 )
-"""Pattern in a job's output -> meaning, the most specific first."""
+"""Pattern in the scheduler's lines of a job's output -> meaning, the most specific first."""
 
 
 class QueueError(RuntimeError):
@@ -98,16 +103,35 @@ def why_not_done(status: dict[str, Any], job: str, output: Path) -> str:
     if status.get("state") in ("failed", "diverged"):
         return f"{status.get('message') or status['state']}{where}"
     try:
-        lines = output.read_text(errors="replace").splitlines()
+        lines = output.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return (
             f"job {job} ended without a trace: cancelled while it waited, or the node does not see "
             f"{output.parent.absolute()}, where its output should be"
         )
-    tail = "\n".join(lines[-50:])
+    tail = "\n".join(line for line in lines[-50:] if SCHEDULER.match(line))
     for pattern, meaning in ENDS:
         if re.search(pattern, tail, re.IGNORECASE):
             return f"{meaning}{where}"
-    errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
-    last = (errors or lines or ["it wrote nothing"])[-1]
+    own = [line for line in lines if line.strip() and not SCHEDULER.match(line)]
+    errors = [line.removeprefix("error: ") for line in own if line.startswith("error: ")]
+    last = (errors or exceptions(own) or own or lines or ["it wrote nothing"])[-1]
     return f"the job ended with: {last}{where}"
+
+
+def exceptions(lines: Iterable[str]) -> list[str]:
+    """Return the last line of every traceback: the error that it is of.
+
+    Examples
+    --------
+    >>> exceptions(["Traceback (most recent call last):", '  File "a.py", line 1', "OSError: no", "bye"])
+    ['OSError: no']
+    """
+    found, inside = [], False
+    for line in lines:
+        if line.startswith("Traceback (most recent call last)"):
+            inside = True
+        elif inside and not line.startswith(" "):
+            found.append(line)
+            inside = False
+    return found

@@ -26,6 +26,8 @@ class SlurmSettings(SlurmQueueConf):
     stderr_to_stdout: bool = True
     array_parallelism: int = 1000
     """Concurrent jobs of one array."""
+    additional_parameters: Any = None
+    """Other options of sbatch, {mail-type: END}; no dictionary by default, to which Hydra would let nobody add keys."""
     wait: bool = True
     """False: return after submitting the jobs."""
     max_array: int = 1000
@@ -46,7 +48,12 @@ def checked(values: Mapping[str, Any]) -> SlurmSettings:
     for key in (f"hydra.launcher.{name}" for name in values):
         if key not in known:
             raise ConfigError(f"unknown key {key}", hint=did_you_mean(key, known))
-    settings = SlurmSettings(**values)
+    settings = SlurmSettings(**{**values, "additional_parameters": values.get("additional_parameters") or {}})
+    if not isinstance(settings.additional_parameters, Mapping):
+        raise ConfigError(
+            f"hydra.launcher.additional_parameters is {settings.additional_parameters!r}, not options of sbatch",
+            hint="hydra.launcher.additional_parameters={mail-type: END, nice: 5}, quoted for the shell",
+        )
     for name, least in (("max_array", 1), ("array_parallelism", 1), ("max_in_flight", 0), ("timeout_min", 1)):
         if getattr(settings, name) < least:
             raise ConfigError(f"hydra.launcher.{name} is {getattr(settings, name)}; it must be at least {least}")

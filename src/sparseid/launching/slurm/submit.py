@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import submitit
@@ -11,6 +13,7 @@ from submitit.core.utils import FailedSubmissionError, UncompletedJobError
 from sparseid.config.identity import run_directory, run_name
 from sparseid.config.parents import parent_run
 from sparseid.config.schema import RunConfig, run_config_text
+from sparseid.errors import ConfigError
 from sparseid.launching.slurm.job import SerializedJob, status_folder
 from sparseid.launching.slurm.queue import compact
 from sparseid.launching.slurm.settings import SlurmSettings
@@ -20,8 +23,14 @@ from sparseid.training.run_folder import RunFolder
 CPUS_PER_TASK = 2
 """CPUs per process of a run if neither trainer.threads nor the user sets them."""
 
+LONGEST_NAME = 128
+"""Characters of a job's name."""
+
+EXPORT = "SBATCH_EXPORT"
+"""Variable by which a site lets jobs begin without the environment of their submitter."""
+
 SAME_NAME = (
-    *("partition", "qos", "account", "comment", "constraint", "exclude", "gres", "nodes", "additional_parameters"),
+    *("partition", "qos", "account", "comment", "constraint", "exclude", "gres", "nodes"),
     *("cpus_per_gpu", "gpus_per_task", "mem_per_gpu", "mem_per_cpu", "signal_delay_s", "stderr_to_stdout"),
 )
 """Settings with the same name in submitit."""
@@ -48,6 +57,25 @@ def resources(run: RunConfig, settings: SlurmSettings) -> dict[str, Any]:
         "cpus_per_task": settings.cpus_per_task or trainer.threads or CPUS_PER_TASK,
         "gpus_per_node": by_default if settings.gpus_per_node is None else settings.gpus_per_node,
     }
+
+
+def refuse_tasks(runs: Sequence[RunConfig], settings: SlurmSettings) -> None:
+    """Compare the tasks of a job with the processes of its run, before anything is submitted.
+
+    Raises
+    ------
+    ConfigError
+        If a job has neither one task nor one per device, or several nodes.
+    """
+    tasks = settings.tasks_per_node
+    for devices in dict.fromkeys(run.trainer.devices for run in runs):
+        if settings.nodes != 1:
+            problem = f"hydra.launcher.nodes={settings.nodes}, but a run uses one node"
+            raise ConfigError(problem, hint="omit hydra.launcher.nodes")
+        if tasks not in (None, 1, devices):
+            problem = f"hydra.launcher.tasks_per_node={tasks}, but a run has {devices} (trainer.devices={devices})"
+            hint = f"omit hydra.launcher.tasks_per_node, or set trainer=ddp trainer.devices={tasks}"
+            raise ConfigError(problem, hint=hint)
 
 
 def _requests_gpus(settings: SlurmSettings) -> bool:
@@ -112,7 +140,7 @@ class Submission:
         executor.update_parameters(**self._parameters(needs), array_parallelism=at_once, dependency=dependency)
         jobs = [SerializedJob(run_config_text(run), run_directory(run)) for run in runs]
         try:
-            with executor.batch():
+            with _exported(), executor.batch():
                 sent = [executor.submit(job) for job in jobs]
         except (UncompletedJobError, FailedSubmissionError) as error:
             lines = [line for line in str(error).splitlines() if line.startswith("sbatch: ")] or [str(error)]
@@ -122,17 +150,35 @@ class Submission:
 
     def _parameters(self, needs: dict[str, Any]) -> dict[str, Any]:
         """Return the settings with the names of sbatch."""
-        settings, cpus = self.settings, needs["cpus_per_task"]
+        settings = self.settings
+        others = {key.replace("-", "_"): value for key, value in settings.additional_parameters.items()}
+        cpus = others.get("cpus_per_task", needs["cpus_per_task"])
         return {
             **{name: getattr(settings, name) for name in SAME_NAME},
             **needs,
-            "job_name": settings.name,
+            "job_name": settings.name[:LONGEST_NAME],
             "mem": None if settings.mem_gb is None else f"{settings.mem_gb}GB",
             "setup": [f"export OMP_NUM_THREADS={cpus}", *(settings.setup or [])],
-            "srun_args": [f"--cpus-per-task={cpus}"],  # since SLURM 22.05 srun does not inherit it from sbatch
+            # since SLURM 22.05 srun does not inherit the CPUs from sbatch, nor any variable with SLURM_EXPORT_ENV=NONE
+            "srun_args": [f"--cpus-per-task={cpus}", "--export=ALL"],
             "time": settings.timeout_min,
             "wckey": None,  # submitit's own is refused if wckeys are enforced; additional_parameters may have one
+            "additional_parameters": others,  # named as submitit names its own, which they replace
         }
+
+
+@contextmanager
+def _exported() -> Iterator[None]:
+    """Let jobs have our environment (data folders, extensions) also where ``SBATCH_EXPORT`` forbids it by default.
+
+    The variable would also take precedence over ``additional_parameters={export: ...}``.
+    """
+    before = os.environ.pop(EXPORT, None)
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.environ[EXPORT] = before
 
 
 def _write_job(run: RunConfig, job: str) -> None:

@@ -1,0 +1,70 @@
+"""Mistakes in defaults lists, which Hydra overlooks or explains without the file."""
+
+import shutil
+
+import pytest
+
+from sparseid.config.compose import compose
+from sparseid.config.search_path import CONFIGS
+from sparseid.errors import ConfigError
+
+
+@pytest.fixture
+def configs(tmp_path):
+    """A copy of our YAML files, and a function that replaces a text in one of them."""
+    folder = tmp_path / "configs"
+    shutil.copytree(CONFIGS, folder)
+
+    def edit(file, old, new):
+        text = (folder / file).read_text(encoding="utf-8")
+        assert text.count(old) == 1
+        (folder / file).write_text(text.replace(old, new), encoding="utf-8")
+        return folder
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "problem", "hint"),
+    [
+        (
+            "experiment/digitcircle.yaml",
+            "- override /method: sparling",
+            "- overide /method: sparling",
+            "unknown word 'overide' in the defaults list: - overide /method: sparling",
+            "did you mean: override",
+        ),
+        (
+            "experiment/digitcircle.yaml",
+            "- override /method: sparling",
+            "- overide /method: tbr  # by Hydra: multiple values",
+            "unknown word 'overide' in the defaults list: - overide /method: tbr",
+            "did you mean: override",
+        ),
+        (
+            "experiment/digitcircle.yaml",
+            "- override /method: sparling",
+            "- /method: tbr",
+            "method is selected already",
+            "write - override /method: tbr",
+        ),
+        (
+            "config.yaml",
+            "- scale: small",
+            "- optinal scale: small",
+            "unknown word 'optinal' in the defaults list: - optinal scale: small",
+            "did you mean: optional",
+        ),
+    ],
+)
+def test_a_misspelt_word_in_a_defaults_list_is_named_with_its_file(configs, file, old, new, problem, hint):
+    folder = configs(file, old, new)
+    with pytest.raises(ConfigError) as refused:
+        compose(["scale=smoke"], folder)
+    assert str(refused.value).splitlines() == [problem, f"  from: configs/{file}", f"  {hint}"]
+
+
+def test_words_that_hydra_knows_are_let_alone(configs):
+    both = "- optional override /data: digit_circle  # a comment: with a colon"
+    folder = configs("experiment/digitcircle.yaml", "- override /data: digit_circle", both)
+    assert compose(["scale=smoke"], folder).data.name == "digit_circle"

@@ -1,0 +1,77 @@
+"""Tasks of one SLURM step: a run each, one run together, or what is refused before anything starts."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sparseid.training.run_folder import RunFolder
+
+ROOT = Path(__file__).resolve().parents[2]
+TOY = f"'{sys.executable}' '{ROOT / 'tests' / 'training' / 'toy.py'}'"
+
+
+@pytest.fixture
+def srun(cluster):
+    """Run a line of bash as several tasks; return srun's exit code and what they print."""
+
+    def start(tasks, line):
+        command = ["srun", f"--ntasks={tasks}", "bash", "-c", line]
+        done = subprocess.run(command, env=cluster.environment, capture_output=True, text=True, timeout=300, cwd=ROOT)
+        return done.returncode, done.stdout + done.stderr
+
+    return start
+
+
+def test_runs_that_are_tasks_of_one_step_are_all_made(srun, tmp_path):
+    code, said = srun(3, f"{TOY} '{tmp_path}' seed=$SLURM_PROCID")
+    assert code == 0, said
+    for seed in range(3):
+        run = RunFolder(tmp_path / f"toy-seed{seed}")
+        assert run.state == "done", said
+        assert (run.path / "log.txt").read_text().count("running, process") == 1
+
+
+def test_tasks_that_ask_for_the_same_run_make_it_once_and_say_so(srun, tmp_path):
+    code, said = srun(2, f"{TOY} '{tmp_path}' step_s=0.1")
+    assert code == 1, said
+    assert "is being executed by" in said
+    assert "one of 2 tasks of a SLURM step: srun --ntasks=1" in said
+    run = RunFolder(tmp_path / "toy-seed0")
+    assert run.state == "done"
+    points = run.metrics.read_text().splitlines()
+    assert len(points) == len(set(points))
+
+
+def test_a_task_per_device_makes_one_run(srun, tmp_path):
+    """The name of the step's command is that of an interactive job, which Lightning takes as a sign for no tasks."""
+    code, said = srun(2, f"{TOY} '{tmp_path}' devices=2")
+    assert code == 0, said
+    run = RunFolder(tmp_path / "toy-seed0")
+    assert run.state == "done"
+    assert json.loads(run.timing.read_text())["world_size"] == 2
+
+
+def test_tasks_of_different_runs_average_no_gradients(srun, tmp_path):
+    code, said = srun(2, f"{TOY} '{tmp_path}' devices=2 seed=$SLURM_PROCID")
+    assert code != 0
+    assert "the tasks of this step train different runs" in said
+    assert not list(tmp_path.glob("*/result.json"))
+
+
+def test_more_tasks_than_devices_are_refused_before_anything_starts(srun, tmp_path):
+    line = f"'{sys.executable}' run.py scale=smoke trainer=ddp trainer.accelerator=cpu outputs='{tmp_path / 'outputs'}'"
+    code, said = srun(4, line)
+    assert code == 2, said
+    assert said.count("this step has 4 tasks, but the run asks for 2") == 4
+    assert "srun --ntasks=2" in said
+    assert not list(tmp_path.glob("outputs/smoke/*"))
+
+
+def test_the_launcher_refuses_more_tasks_than_devices(command):
+    code, said = command.run("hydra.launcher.tasks_per_node=2")
+    assert code == 2, said
+    assert "omit hydra.launcher.tasks_per_node, or set trainer=ddp trainer.devices=2" in said
+    assert command.states() == {}
