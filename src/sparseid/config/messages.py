@@ -19,9 +19,10 @@ from hydra.types import RunMode
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException, ValidationError
 
 from sparseid.config.choices import PICKED_GROUPS, choices, scales, settable_keys
-from sparseid.config.search_path import config_file, config_folders
+from sparseid.config.search_path import config_file, config_folders, yaml_files
 from sparseid.errors import ConfigError
 from sparseid.spelling import did_you_mean
+from sparseid.text import read_text
 
 COMPOSITION_ERRORS = (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError)
 """Errors of a composition that the configuration causes (Hydra refuses some overrides with a bare ValueError)."""
@@ -76,7 +77,7 @@ class Origins:
         """Return the file that sets `key` last, or an empty string."""
         for path, package in reversed(self._files):
             inner = key if not package else key.removeprefix(f"{package}.") if key.startswith(f"{package}.") else None
-            if inner is not None and _has(yaml.safe_load(path.read_text()), inner.split(".")):
+            if inner is not None and _has(yaml.safe_load(read_text(path, western=True)), inner.split(".")):
                 return self.shown(path)
         return ""
 
@@ -221,7 +222,8 @@ def _missing_file(missing: str, origins: Origins) -> ConfigError:
         return ConfigError(
             f"experiment={experiment} has no values for scale={scale}: {file} is missing",
             source=origins.override("scale") or origins.override("experiment"),
-            hint=f"scales of this experiment: {', '.join(scales(experiment, origins.folders)) or 'none'}",
+            hint=_misnamed(missing, origins)
+            or f"scales of this experiment: {', '.join(scales(experiment, origins.folders)) or 'none'}",
         )
     group = next((name for name in PICKED_GROUPS if missing.startswith(f"{name}/")), missing.rpartition("/")[0])
     choice = missing.removeprefix(f"{group}/")
@@ -231,8 +233,15 @@ def _missing_file(missing: str, origins: Origins) -> ConfigError:
     return ConfigError(
         f"{group}={choice} does not exist",
         source=origins.override(group) or _picking_file(group, choice, origins),
-        hint="\n".join(filter(None, [did_you_mean(choice, available), listing])),
+        hint="\n".join(filter(None, [_misnamed(missing, origins) or did_you_mean(choice, available), listing])),
     )
+
+
+def _misnamed(missing: str, origins: Origins) -> str:
+    """Return the remedy for a file that exists with the other ending of YAML, which Hydra does not read."""
+    places = (folder / f"{missing.removesuffix('.yml')}.yml" for folder in origins.folders)
+    found = next(filter(Path.is_file, places), None)
+    return f"presets end in .yaml: rename {origins.shown(found)}" if found else ""
 
 
 def _hydra_choices(group: str, origins: Origins) -> list[str]:
@@ -243,8 +252,8 @@ def _hydra_choices(group: str, origins: Origins) -> list[str]:
 def _picking_file(group: str, choice: str, origins: Origins) -> str:
     """Return the file whose defaults list selects `choice`; Hydra names the file that is overridden instead."""
     entry = re.compile(rf"^\s*-\s+(override\s+)?/?{re.escape(group)}:\s*{re.escape(choice)}\s*(#.*)?$", re.MULTILINE)
-    files = (path for folder in origins.folders for path in sorted(folder.rglob("*.yaml")))
-    found = (path for path in files if entry.search(path.read_text()))
+    files = (path for folder in origins.folders for path in yaml_files(folder))
+    found = (path for path in files if entry.search(read_text(path, western=True)))
     return ", ".join(origins.shown(path) for path in found)
 
 

@@ -55,7 +55,9 @@ class GtexSettings(DataSettings):
         choices=("semi_synthetic", "atlas", "pbmc68k", "celltypist_sample"),
     )
     path: str = setting(
-        "File of the atlas; empty for $GTEX_H5AD or the file in data/gtex. The run hash covers its content.", default=""
+        "File of the atlas; empty for $GTEX_H5AD or the file in data/gtex. The run hash covers its content.",
+        default="",
+        path=True,
     )
     counts: bool = setting("The file contains counts, to be scaled and log-transformed here.", default=False)
     groupby: str = setting("Column of cell types; empty for the source's.", default="")
@@ -74,6 +76,7 @@ class GtexSettings(DataSettings):
         "Table of transcription factors and their targets; empty for $TF_TARGETS or the file in data/gtex (atlas), or "
         "the source's own inputs (others). The run hash covers its content.",
         default="",
+        path=True,
     )
     tf_layout: str = setting("Layout of the table.", default="htftarget", choices=("htftarget", "dorothea"))
     magic: MagicSettings = setting("Smoothing of expression over similar cells.", default=MagicSettings)

@@ -70,12 +70,12 @@ class Source:
 
 def atlas_place(path: str) -> Path:
     """Return the path of the atlas."""
-    return Path(path or os.environ.get("GTEX_H5AD") or data_folder() / "gtex" / ATLAS_FILE)
+    return Path(path or os.environ.get("GTEX_H5AD") or data_folder() / "gtex" / ATLAS_FILE).expanduser()
 
 
 def table_place(path: str) -> Path:
     """Return the path of the atlas' table of transcription factors."""
-    return Path(path or os.environ.get("TF_TARGETS") or data_folder() / "gtex" / TABLE_FILE)
+    return Path(path or os.environ.get("TF_TARGETS") or data_folder() / "gtex" / TABLE_FILE).expanduser()
 
 
 def atlas_path(path: str) -> Path:
