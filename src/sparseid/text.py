@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import codecs
 import csv
+import gzip
 import io
-import json
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import BinaryIO, TextIO, cast
 
 from sparseid.errors import InputError
 
@@ -38,7 +39,7 @@ codecs.register_error(WESTERN, _western)
 
 @contextmanager
 def open_text(path: Path, keys: tuple[str, ...] = (), western: bool = False) -> Iterator[TextIO]:
-    """Open a file for reading; errors while it is read within the context name it.
+    """Open a file, possibly gzipped, for reading; errors while it is read within the context name it.
 
     Parameters
     ----------
@@ -56,26 +57,32 @@ def open_text(path: Path, keys: tuple[str, ...] = (), western: bool = False) -> 
         If the file cannot be read, or is not UTF-8.
     """
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             start = file.read(4)
         if encoding := next((name for mark, name in MARKS.items() if start.startswith(mark)), ""):
             raise InputError(f"{path} is {encoding}: save it as UTF-8", keys)
-        with path.open(encoding="utf-8-sig", errors=WESTERN if western else "strict") as text:
+        with io.TextIOWrapper(_opened(path), "utf-8-sig", WESTERN if western else "strict") as text:
             yield text
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8{_first_other_byte(path)}: save it as UTF-8", keys) from error
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}", keys) from error
+        raise InputError(f"{path} is not UTF-8 ({other_byte(path)}): save it as UTF-8", keys) from error
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path} cannot be read: {reason}", keys) from error
 
 
-def _first_other_byte(path: Path) -> str:
-    """Return the place of the first byte that is not UTF-8, for a message."""
-    content = path.read_bytes()
+def _opened(path: Path) -> BinaryIO:
+    return cast("BinaryIO", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+
+
+def other_byte(path: Path) -> str:
+    """Return the first byte that is not UTF-8 and its line (``byte 0xf6 in line 3``); empty if there is none."""
+    with _opened(path) as file:
+        content = file.read()
     try:
         content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        return f" (byte 0x{content[error.start]:02x} in line {line})"
+        return f"byte 0x{content[error.start]:02x} in line {line}"
     return ""
 
 
@@ -83,21 +90,6 @@ def read_text(path: Path, keys: tuple[str, ...] = (), western: bool = False) -> 
     """Return the text of a file, without a byte order mark and with those of Unix for all newlines; see `open_text`."""
     with open_text(path, keys, western) as file:
         return file.read()
-
-
-def read_json(path: Path, keys: tuple[str, ...] = ()) -> Any:
-    """Return the value of a JSON file.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or is not JSON.
-    """
-    text = read_text(path, keys)
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise InputError(f"{path} is not a JSON file: {error}", keys) from error
 
 
 def lines_of(text: str) -> list[str]:
