@@ -172,6 +172,12 @@ def test_a_byte_order_mark_hides_no_line_of_a_preset(presets):
     assert description("experiment", "toys/quick", [presets]) == "DigitCircle, but quick"
 
 
+def test_lines_of_presets_end_at_newlines_only(presets):
+    path = presets / "experiment/toys/quick.yaml"
+    path.write_text(f"{path.read_text()}# seeds:\u2028seed: 3\x85seed: 4\u2029seed: 5\n", encoding="utf-8")
+    assert compose([*QUICK, f"hydra.searchpath=[{presets}]"]).seed == 0
+
+
 def test_a_preset_that_is_not_utf8_is_refused_with_its_name_and_still_listed(presets, capsys):
     path = presets / "experiment/toys/quick.yaml"
     path.write_bytes(path.read_bytes() + "# Größe\n".encode("latin-1"))

@@ -14,6 +14,9 @@ from omegaconf import OmegaConf
 
 from sparseid.text import read_text
 
+SPACES = str.maketrans("\x85\u2028\u2029", "   ")
+"""PyYAML ends lines, and so comments, at these characters, unlike editors: the rest would become a setting."""
+
 
 class TextFileSource(FileConfigSource):
     """Hydra's source of a folder of YAML files; it reads them as we read all text.
@@ -36,7 +39,7 @@ class TextFileSource(FileConfigSource):
         path = Path(self.path, self._normalize_file_name(config_path)).resolve()
         if not path.is_file():
             raise ConfigLoadError(f"Config not found : {path}")
-        text = read_text(path)
+        text = read_text(path).translate(SPACES)
         stream = io.StringIO(text)
         stream.name = str(path)  # for PyYAML's messages
         return ConfigResult(

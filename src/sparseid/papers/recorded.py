@@ -23,6 +23,7 @@ from sparseid.errors import InputError
 from sparseid.files import write_text
 from sparseid.measurements import Key
 from sparseid.papers.rows import COLUMNS, PREFIX, joined, key_columns, keys_of, no_rows, times
+from sparseid.text import visible
 
 RECORDED = CONFIGS.parent / "outputs" / "recorded"
 """The project's own recorded results; an installed package has none."""
@@ -52,7 +53,7 @@ def read_recorded(folder: Path | None = None) -> tuple[pd.DataFrame, dict[str, s
         damaged.
     """
     folder = RECORDED if folder is None else folder
-    papers = sorted(path for path in folder.glob("*.csv") if path.name not in (RUNS, PRESETS))
+    papers = [path for path in visible(folder.glob("*.csv")) if path.name not in (RUNS, PRESETS)]
     found, damaged = [], {}
     try:
         runs = read_runs(folder).drop(columns=["recipe", "seeds", "sha256"]).set_index("run")

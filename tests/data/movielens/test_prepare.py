@@ -107,6 +107,18 @@ def refused(config):
             ",three,",
             ",three,961' is not userId, movieId, rating, timestamp, separated by commas in numbers",
         ),
+        (
+            "ml-25m",
+            ",3.0,",
+            ",3,5,",
+            ",3,5,961' is not userId, movieId, rating, timestamp, separated by commas in numbers",
+        ),
+        (
+            "ml-100k",
+            "\t3\t",
+            "\t3\t5\t",
+            "\\t3\\t5\\t961' is not userId, movieId, rating, timestamp, separated by tabulators",
+        ),
         ("ml-25m", ",3.0,", ",30,", "ratings are not between 0.5 and 5.0"),
     ],
 )
@@ -314,6 +326,19 @@ def test_a_title_that_would_be_cut_or_swallow_others_is_refused(settings, write,
     lines[2] = line
     path.write_text("\n".join(lines))
     assert f"{path}, {said}" in refused(settings(source="ml-25m", path=str(path.parent)))
+
+
+def test_a_comma_after_every_line_shifts_no_column(settings, write):
+    path = write("ml-25m") / "ratings.csv"
+    header, *lines = path.read_text().rstrip("\n").split("\n")
+    expected = prepared(settings(source="ml-25m", path=str(path.parent)))
+    path.write_text("\n".join([header, *(f"{line}," for line in lines)]))
+    assert np.array_equal(prepared(settings(source="ml-25m", path=str(path.parent))).matrix, expected.matrix)
+    path.write_text("\n".join([header, *(line.replace(".0,", ",5,") for line in lines)]))  # 4,5 stars for 4.5
+    message = refused(settings(source="ml-25m", path=str(path.parent)))
+    assert (
+        ", line 2: '1,7,5,5,961' is not userId, movieId, rating, timestamp, separated by commas in numbers" in message
+    )
 
 
 def test_columns_of_titles_are_found_by_name(settings, write):

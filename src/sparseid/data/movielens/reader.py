@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -50,16 +51,18 @@ def _table(path: Path, release: Release, kind: type = np.int64) -> pd.DataFrame:
     if len(separator) > 1:  # the fast parser needs one character
         source, separator = io.StringIO(read_text(path, KEYS, western=True).replace(separator, "\t")), "\t"
     try:
-        table = pd.read_csv(
-            source,
-            sep=separator,
-            header=0 if release.header else None,
-            names=range(len(found)),
-            usecols=columns,
-            dtype=dict(zip(columns, (kind, kind, np.float64), strict=True)),
-            encoding_errors=WESTERN,
-        )
-    except (ValueError, OverflowError) as error:  # pandas' errors are subclasses
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # lines longer than others
+            table = pd.read_csv(
+                source,
+                sep=separator,
+                header=0 if release.header else None,
+                names=range(len(found)),  # without usecols, with which longer lines would be cut: 3,5 stars become 3
+                index_col=False,
+                dtype=dict(zip(columns, (kind, kind, np.float64), strict=True)),
+                encoding_errors=WESTERN,
+            )
+    except (ValueError, OverflowError, pd.errors.ParserWarning) as error:  # pandas' errors are subclasses
         layout = _layout(FIELDS, release.separators[0])
         raise InputError(f"{path}{_wrong_line(path, release)} is not {layout} in numbers ({error})", KEYS) from error
     return table[columns].set_axis(FIELDS[:3], axis=1)
@@ -87,6 +90,8 @@ def _wrong_line(path: Path, release: Release) -> str:
                 names = fields
             elif line.strip():
                 values = dict(zip(names, fields, strict=False))
+                if len(fields) > len(names):
+                    return f", line {number}: {line.strip()[:LISTED]!r}"
                 try:
                     int(values["userId"]), int(values["movieId"]), float(values["rating"] or "nan")
                 except (ValueError, KeyError):
