@@ -100,8 +100,9 @@ def test_what_is_no_mask_is_refused(values):
 
 def test_a_file_is_read_with_spaces_empty_lines_and_a_byte_order_mark(tmp_path):
     path = tmp_path / "mask.csv"
-    path.write_text("\ufeff1, 0\n\n 0,1 \n", encoding="utf-8")
-    assert read_mask(path).tolist() == [[True, False], [False, True]]
+    for text in ("\ufeff1, 0\n\n 0,1 \n", "1,0\r0,1\r", '"1","0"\r\n"0","1"\r\n'):
+        path.write_bytes(text.encode())
+        assert read_mask(path).tolist() == [[True, False], [False, True]]
 
 
 @pytest.mark.parametrize(
@@ -109,11 +110,13 @@ def test_a_file_is_read_with_spaces_empty_lines_and_a_byte_order_mark(tmp_path):
     [
         (b"1,0\n1\n", "line 2: 1 entries where line 1 has 2"),
         (b"1,0\n1,2\n", "line 2: '2' is neither 0 nor 1"),
+        (b'1,0\n"1,0\n', "line 2: the quotes do not match"),
+        (b"1,0\xa0\n", "is not UTF-8 (byte 0xa0 in line 1): save it as UTF-8. A mask is a csv file"),
         (b"1,\n", "line 1: '' is neither"),
         (b"speed,shape\n1,0\n", "line 1: 'speed' is neither 0 nor 1; a mask has no line of names"),
         (b"", "is empty"),
         (b"\n \n", "is empty"),
-        (b"\xff\xfe\x00", "it is not a text file"),
+        (b"\xff\xfe\x00", "is UTF-16: save it as UTF-8. A mask is a csv file, one line per observation"),
     ],
 )
 def test_a_file_that_is_no_mask_is_refused_with_the_line(tmp_path, text, says):

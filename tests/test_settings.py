@@ -1,12 +1,16 @@
 """Fields that document and check themselves."""
 
 import math
-from dataclasses import dataclass, fields
+import re
+from dataclasses import dataclass, fields, is_dataclass
+from typing import get_type_hints
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sparseid.config.components import settings_classes
+from sparseid.config.schema import RunConfig
 from sparseid.settings import MISSING, Settings, SettingsError, field_errors, range_text, setting, settings_errors
 
 BOUNDS = st.fixed_dictionaries(
@@ -38,6 +42,26 @@ def test_a_field_keeps_what_is_said_of_it():
     assert kind.metadata["choices"] == ("round", "square")
     assert "file" not in kind.metadata
     assert setting("A file.", file=True).metadata["file"]
+
+
+NAMES_NO_PATH = {("RunConfig", "paper")}  # the name of a folder within the folder of runs
+
+
+def test_every_setting_that_names_a_file_or_folder_knows_the_home_folder(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    words = re.compile(r"(?i)\b(file|folder|path|checkout)\b")
+    schemas, expanded = [RunConfig, *settings_classes("data").values(), *settings_classes("method").values()], set()
+    for schema in schemas:  # grows by nested ones
+        hints = get_type_hints(schema)
+        schemas += [kind for kind in hints.values() if is_dataclass(kind)]
+        given = {field.name: 1 for field in fields(schema) if field.default == MISSING}
+        for field in fields(schema):
+            names_a_path = hints[field.name] is str and words.search(field.metadata.get("text", ""))
+            if names_a_path and not field.metadata["choices"] and (schema.__name__, field.name) not in NAMES_NO_PATH:
+                assert getattr(schema(**given | {field.name: "~/x"}), field.name) == "/home/me/x", (schema, field.name)
+                expanded.add((schema.__name__, field.name))
+    assert ("CorpusSettings", "path") in expanded
+    assert len(expanded) >= 10
 
 
 def test_instances_share_no_default():

@@ -175,7 +175,7 @@ def _installed() -> Iterator[Extension]:
 
 def _named() -> Iterator[Extension]:
     for text in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
-        folder = Path(text).resolve()
+        folder = Path(text).expanduser().resolve()
         if not folder.is_dir():
             raise InputError(
                 f"{VARIABLE} names {text}, which is not a folder\n"

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparseid.errors import InputError
+from sparseid.text import as_lines, read_text, records_of
 
 Mask = NDArray[np.bool_]
 
@@ -70,13 +71,12 @@ def read_mask(path: Path) -> Mask:
         If the file is missing, empty or not text, a line holds names or other numbers, or lines differ in length.
     """
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
-        raise InputError(f"{path} cannot be read: {reason}. A mask is a csv file, {LAYOUT}") from error
-    rows: list[tuple[int, list[str]]] = [
-        (number, [entry.strip() for entry in line.split(",")]) for number, line in enumerate(lines, 1) if line.strip()
-    ]
+        records = list(records_of(as_lines(read_text(path)), ","))
+    except ValueError as error:
+        raise InputError(f"{path}, {error}. A mask is a csv file, {LAYOUT}") from error
+    except InputError as error:
+        raise InputError(f"{error}. A mask is a csv file, {LAYOUT}") from error
+    rows = [(number, [entry.strip() for entry in entries]) for number, entries in records]
     if not rows:
         raise InputError(f"{path} is empty: a mask has {LAYOUT}")
     for place, (number, entries) in enumerate(rows):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,6 +85,7 @@ def setting(
     choices: tuple[Any, ...] = (),
     because: str = "",
     file: bool = False,
+    path: bool = False,
     spatial: bool = False,
     semantic: bool = False,
 ) -> Any:
@@ -103,13 +105,15 @@ def setting(
         Reason for the range, shown in the error message.
     file
         The field may name a file; the hash of a run then depends on the file's content, not on its path.
+    path
+        The field may name a file or folder: a leading ``~`` is the home folder, as it is with `file`.
     spatial
         The size of the inputs depends on the field (data sets with motifs).
     semantic
         The field of the trainer affects the results of a run and is therefore part of its hash.
     """
     bounds = {"at_least": at_least, "above": above, "at_most": at_most, "below": below}
-    flags = {"file": file, "spatial": spatial, "semantic": semantic}
+    flags = {"file": file, "path": path or file, "spatial": spatial, "semantic": semantic}
     metadata: dict[str, Any] = {
         "text": text,
         "bounds": {name: bound for name, bound in bounds.items() if bound is not None},
@@ -188,7 +192,17 @@ def _within(
 
 
 @dataclass
-class Settings:
+class Paths:
+    """Base of settings that name files or folders: shells leave the ``~`` of ``data.path=~/x`` to us."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            if field.metadata.get("path"):
+                setattr(self, field.name, os.path.expanduser(getattr(self, field.name)))
+
+
+@dataclass
+class Settings(Paths):
     """Settings of a component."""
 
     def errors(self, run: Run) -> Iterator[SettingsError]:

@@ -161,3 +161,64 @@ def test_a_launcher_of_hydra_composes_with_the_search_path(presets, monkeypatch)
         ("toys/quick", 1, 5),
         ("toys/quick", 2, 5),
     ]
+
+
+def test_a_byte_order_mark_hides_no_line_of_a_preset(presets):
+    search = f"hydra.searchpath=[{presets}]"
+    plain = compose([*QUICK, search])
+    for path in presets.rglob("*.yaml"):
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert compose([*QUICK, search]) == plain
+    assert description("experiment", "toys/quick", [presets]) == "DigitCircle, but quick"
+
+
+def test_lines_of_presets_end_at_newlines_only(presets):
+    path = presets / "experiment/toys/quick.yaml"
+    path.write_text(f"{path.read_text()}# seeds:\u2028seed: 3\x85seed: 4\u2029seed: 5\n", encoding="utf-8")
+    assert compose([*QUICK, f"hydra.searchpath=[{presets}]"]).seed == 0
+
+
+def test_a_preset_that_is_not_utf8_is_refused_with_its_name_and_still_listed(presets, capsys):
+    path = presets / "experiment/toys/quick.yaml"
+    path.write_bytes(path.read_bytes() + "# Größe\n".encode("latin-1"))
+    assert main(["--cfg", "job", "--config-dir", str(presets), *QUICK]) == 2
+    assert f"error: {path} is not UTF-8 (byte 0xf6 in line 4): save it as UTF-8" in capsys.readouterr().err
+    assert main(["--help", "--config-dir", str(presets)]) == 0
+    assert "toys/quick" in capsys.readouterr().out
+
+
+def test_a_preset_that_is_no_yaml_is_refused_with_its_name_and_line(presets):
+    path = presets / "experiment/toys/quick.yaml"
+    path.write_text(path.read_text() + "trainer: {\n")
+    text = message(*QUICK, f"hydra.searchpath=[{presets}]")
+    assert f'"{path}", line 5' in text
+
+
+def test_a_preset_with_the_other_ending_of_yaml_is_named(presets):
+    search = f"hydra.searchpath=[{presets}]"
+    for name, keys in (("at/toys/quick.smoke", QUICK), ("toys/quick", QUICK)):
+        path = presets / f"experiment/{name}.yaml"
+        path.rename(path.with_suffix(".yml"))
+        assert f"presets end in .yaml: rename {path.with_suffix('.yml')}" in message(*keys, search)
+    assert "presets end in .yaml: rename" in message("experiment=toys/quick.yml", search)
+
+
+def test_hidden_files_are_no_presets(presets):
+    (presets / "experiment/toys/._quick.yaml").write_bytes(b"\x00\x05\x16\x07\xff")
+    (presets / "experiment/.backup").mkdir()
+    shutil.copy(presets / "experiment/toys/quick.yaml", presets / "experiment/.backup/quick.yaml")
+    assert choices("experiment", [presets]) == ["toys/quick"]
+    assert "defaults" not in message("experiment=toys/quik", f"hydra.searchpath=[{presets}]")
+
+
+def test_the_home_folder_in_every_spelling(presets, monkeypatch, capsys):
+    monkeypatch.setenv("HOME", str(presets.parent))
+    name = presets.name
+    for search in (f"~/{name}", f"file://~/{name}"):
+        assert compose([*QUICK, f"hydra.searchpath=['{search}']"]).method.encoder.width == 5
+    for outputs in ("outputs=~/runs", "outputs='~/runs'", 'outputs="~/runs"'):
+        assert main(["--cfg", "job", "--config-dir", f"~/{name}", *QUICK, outputs]) == 0
+        assert f"outputs: {presets.parent}/runs\n" in capsys.readouterr().out
+    assert main(["--cfg", "job", "--config-dir", f"~/{name}", *QUICK, "outputs=~"]) == 0
+    assert f"outputs: {presets.parent}\n" in capsys.readouterr().out
+    assert main(["--cfg", "job", *QUICK[1:], "outputs=a~/b"]) == 2  # Hydra's grammar; only the beginning is ours

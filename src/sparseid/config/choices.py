@@ -10,7 +10,8 @@ from pathlib import Path
 
 from sparseid.config.components import FOLDERS, settings_classes
 from sparseid.config.schema import RunConfig
-from sparseid.config.search_path import config_file, config_folders
+from sparseid.config.search_path import config_file, config_folders, yaml_files
+from sparseid.text import lines_of, read_text
 
 SINGLE_GROUPS = ("experiment", "scale", "method", "data")
 """Groups that determine the available keys and files: one choice per command."""
@@ -33,7 +34,7 @@ def choices(group: str, folders: Sequence[Path] = ()) -> list[str]:
         The search path; by default our folder and those of extensions.
     """
     roots = [folder / group for folder in folders or config_folders()]
-    files = {path.relative_to(root) for root in roots for path in root.rglob("*.yaml")}
+    files = {path.relative_to(root) for root in roots for path in yaml_files(root)}
     names = [path.with_suffix("").as_posix() for path in files if not (group == "experiment" and path.parts[0] == "at")]
     by_size = {"smoke": 0, "small": 1, "paper": 2}
     return sorted(names, key=lambda name: (by_size.get(name, 0), name))
@@ -49,9 +50,7 @@ def scales(experiment: str, folders: Sequence[Path] = ()) -> list[str]:
 def _values_of(experiment: str, folders: Sequence[Path]) -> str:
     """Return the experiment whose values at each scale are used: `experiment`, or another that its defaults select."""
     path = config_file(f"experiment/{experiment}", folders)
-    picked = (
-        re.search(r"override /experiment/at@_global_: (\S+)\.\$", path.read_text(encoding="utf-8")) if path else None
-    )
+    picked = re.search(r"override /experiment/at@_global_: (\S+)\.\$", read_text(path, western=True)) if path else None
     return picked[1] if picked else experiment
 
 
@@ -59,7 +58,7 @@ def description(group: str, choice: str, folders: Sequence[Path] = ()) -> str:
     """Return the first comment line of a choice's file that is not a Hydra directive; empty without one."""
     file = config_file(f"{group}/{choice}", folders or config_folders())
     assert file is not None
-    for line in file.read_text(encoding="utf-8").splitlines():
+    for line in lines_of(read_text(file, western=True)):
         if line.startswith("#") and not line.lstrip("# ").startswith("@"):
             return line.lstrip("# ").rstrip()
     return ""

@@ -17,6 +17,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from sparseid.config.choices import PICKED_GROUPS, choices
 from sparseid.config.components import BASES, FOLDERS, settings_classes
+from sparseid.config.files import use_text_files
 from sparseid.config.messages import COMPOSITION_ERRORS, Origins, check_keywords, diagnose, parse, text_of, unknown_key
 from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS
@@ -75,6 +76,7 @@ def load(origins: Origins) -> DictConfig:
     if not (origins.configs / f"{ROOT}.yaml").is_file():
         raise ConfigError(f"{origins.configs / ROOT}.yaml does not exist")
     register_schemas(packages())
+    use_text_files()
     _ = origins.folders  # raises for missing folders, of which Hydra only warns
     try:
         with initialize_config_dir(str(origins.configs), job_name="sparseid", version_base="1.3"):

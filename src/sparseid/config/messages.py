@@ -20,10 +20,11 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBase
 
 from sparseid.config.choices import PICKED_GROUPS, choices, dotted_keys, scales, settable_keys
 from sparseid.config.components import FOLDERS
-from sparseid.config.search_path import config_file, config_folders
+from sparseid.config.search_path import config_file, config_folders, yaml_files
 from sparseid.errors import ConfigError
 from sparseid.extensions import unset_hint
 from sparseid.spelling import did_you_mean
+from sparseid.text import read_text
 
 COMPOSITION_ERRORS = (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError)
 """Errors of a composition that the configuration causes (Hydra refuses some overrides with a bare ValueError)."""
@@ -85,7 +86,7 @@ class Origins:
         """Return the file that sets `key` last, or an empty string."""
         for path, package in reversed(self._files):
             inner = key if not package else key.removeprefix(f"{package}.") if key.startswith(f"{package}.") else None
-            if inner is not None and _has(yaml.safe_load(path.read_text(encoding="utf-8")), inner.split(".")):
+            if inner is not None and _has(yaml.safe_load(read_text(path, western=True)), inner.split(".")):
                 return self.shown(path)
         return ""
 
@@ -282,7 +283,8 @@ def _missing_file(missing: str, origins: Origins) -> ConfigError:
         return ConfigError(
             f"experiment={experiment} has no values for scale={scale}: {file} is missing",
             source=origins.override("scale") or origins.override("experiment"),
-            hint=f"scales of this experiment: {', '.join(scales(experiment, origins.folders)) or 'none'}",
+            hint=_misnamed(missing, origins)
+            or f"scales of this experiment: {', '.join(scales(experiment, origins.folders)) or 'none'}",
         )
     group = next((name for name in PICKED_GROUPS if missing.startswith(f"{name}/")), missing.rpartition("/")[0])
     choice = missing.removeprefix(f"{group}/")
@@ -290,11 +292,19 @@ def _missing_file(missing: str, origins: Origins) -> ConfigError:
     available = [name for name in available if not name.endswith("_settings")]  # schemas of the launchers
     listing = f"{group} can be: {', '.join(available)}"
     extension = unset_hint() if group in ("experiment", *FOLDERS) else ""
+    misnamed = _misnamed(missing, origins)
     return ConfigError(
         f"{group}={choice} does not exist",
         source=origins.override(group) or _picking_file(group, choice, origins),
-        hint="\n".join(filter(None, [did_you_mean(choice, available), listing, extension])),
+        hint="\n".join(filter(None, [misnamed or did_you_mean(choice, available), listing, extension])),
     )
+
+
+def _misnamed(missing: str, origins: Origins) -> str:
+    """Return the remedy for a file that exists with the other ending of YAML, which Hydra does not read."""
+    places = (folder / f"{missing.removesuffix('.yml')}.yml" for folder in origins.folders)
+    found = next(filter(Path.is_file, places), None)
+    return f"presets end in .yaml: rename {origins.shown(found)}" if found else ""
 
 
 def _hydra_choices(group: str, origins: Origins) -> list[str]:
@@ -305,8 +315,8 @@ def _hydra_choices(group: str, origins: Origins) -> list[str]:
 def _picking_file(group: str, choice: str, origins: Origins) -> str:
     """Return the file whose defaults list selects `choice`; Hydra names the file that is overridden instead."""
     entry = re.compile(rf"^\s*-\s+(override\s+)?/?{re.escape(group)}:\s*{re.escape(choice)}\s*(#.*)?$", re.MULTILINE)
-    files = (path for folder in origins.folders for path in sorted(folder.rglob("*.yaml")))
-    found = (path for path in files if entry.search(path.read_text(encoding="utf-8")))
+    files = (path for folder in origins.folders for path in yaml_files(folder))
+    found = (path for path in files if entry.search(read_text(path, western=True)))
     return ", ".join(origins.shown(path) for path in found)
 
 

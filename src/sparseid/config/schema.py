@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from sparseid.settings import MISSING, Settings, TrainerSettings, setting
+from sparseid.settings import MISSING, Paths, Settings, TrainerSettings, setting
 
 SCHEMA_VERSION = 1
 """Incremented when a field changes its meaning; stored in every run's config.yaml."""
@@ -28,7 +28,7 @@ class LoggerSettings(Settings):
 
 
 @dataclass
-class RunConfig:
+class RunConfig(Paths):
     """Root of a run's configuration."""
 
     experiment: str = setting("Preset (a name under configs/experiment).")
@@ -40,7 +40,7 @@ class RunConfig:
         default=[],
     )
     force: bool = setting("Repeat runs that are already done.", default=False)
-    outputs: str = setting("Folder for runs and reports.", default="outputs")
+    outputs: str = setting("Folder for runs and reports.", default="outputs", path=True)
     paired: list[list[str]] = setting(
         "Groups of swept keys that advance together instead of forming a product: [[seed, data.canvas]].", default=[]
     )

@@ -43,6 +43,12 @@ def config_file(name: str, folders: Sequence[Path]) -> Path | None:
     return next((path for folder in folders if (path := folder / f"{name}.yaml").is_file()), None)
 
 
+def yaml_files(folder: Path) -> list[Path]:
+    """Return the YAML files of a folder and of those below it, sorted, without hidden files and folders."""
+    found = ((path, path.relative_to(folder).parts) for path in folder.rglob("*.yaml"))
+    return sorted(path for path, parts in found if not any(part.startswith(".") for part in parts))
+
+
 def with_config_dir(overrides: Sequence[str], folder: str) -> list[str]:
     """Return the overrides with `folder` prepended to their ``hydra.searchpath``, like Hydra's ``--config-dir``.
 
@@ -51,7 +57,7 @@ def with_config_dir(overrides: Sequence[str], folder: str) -> list[str]:
     ConfigError
         If the folder does not exist.
     """
-    path = Path(folder).resolve()
+    path = Path(folder).expanduser().resolve()
     if not path.is_dir():
         raise ConfigError(f"{folder} is not a folder", source=f"command line: --config-dir {folder}")
     quoted = [repr(element) for element in (f"file://{path}", *_searched(overrides))]
@@ -94,8 +100,8 @@ def _folder(element: str) -> Path:
     """
     scheme, _, rest = element.rpartition("://")
     problem = "is not a folder"
-    if scheme in ("", "file") and Path(rest).is_dir():
-        return Path(rest).resolve()
+    if scheme in ("", "file") and (path := Path(rest).expanduser()).is_dir():
+        return path.resolve()
     if scheme == "pkg":
         problem = "is not a package with an __init__.py"  # Hydra requires one
         try:

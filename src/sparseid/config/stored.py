@@ -12,8 +12,9 @@ from sparseid.config.choices import dotted_keys
 from sparseid.config.components import FOLDERS, component_names, settings_class
 from sparseid.config.messages import COMPOSITION_ERRORS
 from sparseid.config.schema import SCHEMA_VERSION, RunConfig
-from sparseid.errors import ConfigError
+from sparseid.errors import ConfigError, InputError
 from sparseid.spelling import did_you_mean
+from sparseid.text import read_text
 
 ASK_AGAIN = "start the run again (the folder's name contains its name); the older folder stays unchanged"
 
@@ -33,8 +34,8 @@ def load_run_config(path: Path) -> RunConfig:
     """
     path = path / "config.yaml" if path.is_dir() else path
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_text(path)
+    except InputError as error:
         raise ConfigError(f"the configuration of a run cannot be read: {error}", source=str(path)) from error
     return parse_run_config(text, str(path))
 

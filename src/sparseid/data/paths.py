@@ -10,7 +10,7 @@ PROJECT = Path(__file__).resolve().parents[3]
 
 def data_folder() -> Path:
     """Return ``$SPARSEID_DATA``, by default the project's folder ``data``."""
-    return Path(os.environ.get("SPARSEID_DATA") or PROJECT / "data")
+    return Path(os.environ.get("SPARSEID_DATA") or PROJECT / "data").expanduser()
 
 
 def samples_folder() -> Path:

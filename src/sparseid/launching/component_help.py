@@ -14,6 +14,7 @@ import yaml
 from sparseid.config.components import FOLDERS, settings_class
 from sparseid.config.search_path import config_file
 from sparseid.settings import MISSING, range_text
+from sparseid.text import read_text
 
 TYPES = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 
@@ -33,7 +34,7 @@ def component_pages(words: Sequence[str], folders: Sequence[Path], width: int = 
 def _page(group: str, name: str, folders: Sequence[Path], width: int) -> str:
     settings = settings_class(group, name)
     file = config_file(f"{group}/{name}", folders)
-    values = yaml.safe_load(file.read_text(encoding="utf-8")) if file else {}
+    values = yaml.safe_load(read_text(file)) if file else {}
     source = f"  Values that differ from the defaults come from {group}/{file.name}." if file else ""
     lines = [textwrap.fill(f"{group}={name}: {settings.__doc__}", width), source, ""]
     for key, kind, field, default in _fields(settings, f"{group}.", values):

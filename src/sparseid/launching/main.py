@@ -6,6 +6,8 @@ Nothing here imports torch; the run itself does (`sparseid.launching.one_run`).
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,7 +39,8 @@ def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
     """
     try:
         arguments = _parser().parse_intermixed_args(argv)
-        overrides = [*arguments.overrides, *(["hydra.mode=MULTIRUN"] if arguments.multirun else [])]
+        overrides = [_home_expanded(text) for text in arguments.overrides]
+        overrides += ["hydra.mode=MULTIRUN"] if arguments.multirun else []
         if arguments.config_dir is not None:
             overrides = with_config_dir(overrides, arguments.config_dir)
         if arguments.help:
@@ -91,6 +94,11 @@ def _show(planned: Plan) -> None:
         lines.insert(0, f"# {runs}; the first one's configuration follows:")
     lines.append(OmegaConf.to_yaml(OmegaConf.structured(planned.trials[0].run)))
     print("\n".join(lines), end="")  # at once, for a reader that closes the pipe early, such as head
+
+
+def _home_expanded(override: str) -> str:
+    """Replace a ``~`` at the beginning of a value by the home folder; shells do not, in ``KEY=~/x``."""
+    return re.sub(r"(?<==)(['\"]?)~(?=/|$|\1$)", lambda found: found[1] + os.path.expanduser("~"), override, count=1)
 
 
 class _Parser(argparse.ArgumentParser):

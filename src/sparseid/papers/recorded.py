@@ -24,6 +24,7 @@ from sparseid.errors import InputError
 from sparseid.files import write_text
 from sparseid.measurements import Key
 from sparseid.papers.rows import COLUMNS, PREFIX, joined, key_columns, no_rows, times
+from sparseid.text import visible
 
 RECORDED = CONFIGS.parent / "outputs" / "recorded"
 """The project's own recorded results; an installed package has none."""
@@ -53,7 +54,7 @@ def read_recorded(folder: Path | None = None) -> tuple[pd.DataFrame, dict[str, s
         of their run in ``runs.csv`` are damage, too. All papers if ``runs.csv`` cannot be read.
     """
     folder = RECORDED if folder is None else folder
-    papers = sorted(path for path in folder.glob("*.csv") if path.name not in (RUNS, PRESETS))
+    papers = [path for path in visible(folder.glob("*.csv")) if path.name not in (RUNS, PRESETS)]
     found, damaged = [], {}
     try:
         runs = read_runs(folder).set_index("run")

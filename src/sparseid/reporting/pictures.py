@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sparseid.reporting.collect import RESULT, RunState
+from sparseid.text import visible
 
 _SIZE = re.compile(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 _PIXELS_PER_POINT = 4 / 3
@@ -61,4 +62,4 @@ def newest_pictures(runs: list[RunState], report: Path) -> dict[str, RunPictures
 
 
 def _svgs(run: RunState) -> list[Path]:
-    return sorted((run.path / "figures").glob("*.svg"))
+    return visible((run.path / "figures").glob("*.svg"))

@@ -16,6 +16,7 @@ from pathlib import Path
 from sparseid.config.identity import run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.errors import InputError
+from sparseid.text import visible
 from sparseid.training import parents
 from sparseid.training.errors import RunDiverged, RunError, RunPreempted, disk_full
 from sparseid.training.preemption import GO_ON, Preemption, slurm_job
@@ -83,7 +84,7 @@ def lead(cfg: RunConfig, folder: RunFolder) -> None:
 
 def make(cfg: RunConfig, folder: RunFolder) -> None:
     """Train, test and write the rows of an unfinished run."""
-    if not any(folder.checkpoints.glob("*.ckpt")):  # a run that has begun no longer needs its parent
+    if not visible(folder.checkpoints.glob("*.ckpt")):  # a run that has begun no longer needs its parent
         parents.require(cfg)
     folder.open(cfg)
     preemption = Preemption(cfg.trainer.stop_before_s)

@@ -14,6 +14,7 @@ from sparseid.errors import InputError
 from sparseid.methods.module import ExperimentModule
 from sparseid.spelling import did_you_mean
 from sparseid.streams import Streams
+from sparseid.text import visible
 from sparseid.training.build import build_data, build_module
 from sparseid.training.checkpoints import load
 from sparseid.training.rows import Row, read_rows
@@ -97,6 +98,6 @@ def load_run(folder: str | Path) -> TrainedRun:
         raise InputError(f"{run.path} holds no finished run (state: {run.state}): run its experiment to the end first")
     with np.load(run.arrays, allow_pickle=False) as saved:
         arrays = dict(saved)
-    saved_weights = sorted(run.checkpoints.rglob("*.ckpt"))
+    saved_weights = visible(run.checkpoints.rglob("*.ckpt"))
     names = [path.relative_to(run.checkpoints).with_suffix("").as_posix() for path in saved_weights]
     return TrainedRun(run.path, load_run_config(run.path), read_rows(run.result), arrays, names)

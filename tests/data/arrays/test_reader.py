@@ -51,6 +51,64 @@ def test_a_whole_file(file_of):
     assert [values.dtype for values in series] == [np.float32, np.float32, bool, np.float32]
 
 
+SECONDS = 1.7e9 + np.arange(60.0)  # since 1970
+NOISE = np.random.default_rng(1).normal(size=60)
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (SECONDS, "subtract an offset, or number them from 0 (the 60 values of column 0 become 1)"),
+        (SECONDS.astype(np.int64), "(the 60 values of column 0 become 1)"),
+        ((1e9 * SECONDS).astype(np.int64), "(the 60 values of column 0 become 1)"),
+        (SECONDS + 0.25, "subtract an offset, or rescale them (the 60 values of column 0 become 1)"),
+        (1.7e9 + 120.0 * np.arange(60), "the 60 values of column 0 become 56"),
+        (np.c_[NOISE, SECONDS], "of column 1 become 1"),
+        (np.resize([2**24, 2**24 + 1], 60), "number them from 0 (the 2 values of column 0 become 1)"),
+        (np.resize([1e9, 1e9 + 1, 2e9], 60), "number them from 0 (the 3 values of column 0 become 2)"),
+        (np.resize(np.array([0, 2**63, 2**63 + 1], np.uint64), 60), "(the 3 values of column 0 become 2)"),
+        (1e-50 * NOISE, "rescale them (the 60 values of column 0 become 1)"),
+    ],
+)
+def test_labels_that_single_precision_makes_equal_are_refused(file_of, labels, said):
+    message = refused(file_of(labels=labels))
+    assert "cannot be used: labels differ by less than single precision holds: subtract an offset" in message
+    assert said in message
+
+
+@pytest.mark.parametrize("name", ["observations", "latents"])
+def test_observations_that_single_precision_makes_equal_are_refused(file_of, name):
+    values = WHOLE[name].copy()
+    for offset in (1e9, 2e4):
+        values[:, 3] = offset + NOISE * 0.2
+        message = refused(file_of(**{name: values}))
+        assert f"{name} differ by less than single precision holds: subtract an offset" in message
+        assert "of column 3 become" in message
+    assert f"{name} is" not in message
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        SECONDS - SECONDS[0],
+        SECONDS.astype(np.float32) + 256 * np.arange(60, dtype=np.float32),
+        np.resize([5, 5 + 2**32], 60),
+        np.resize([-(2**24), 2**24], 60),
+        np.where(np.arange(60) % 20 < 10, 0.5, 0.7) + 1e-12 * NOISE,  # rounding of a computation
+        NOISE,
+        np.arange(60) % 2 == 0,
+    ],
+)
+def test_labels_that_single_precision_holds_are_read(file_of, labels):
+    np.testing.assert_allclose(read_series(file_of(labels=labels)).labels[:, 0], labels.astype(float), rtol=6e-8)
+
+
+def test_many_random_values_of_which_some_become_equal_by_chance_are_read(file_of):
+    values = np.random.default_rng(0).normal(size=(200_000, 1))
+    read = read_series(file_of(observations=values, labels=values, ground_truth=None, latents=None))
+    assert 0 < len(values) - len(np.unique(read.labels)) < 2000
+
+
 def test_the_least_a_file_holds(file_of):
     series = read_series(file_of(labels=np.arange(60), ground_truth=None, latents=None, other=np.zeros(3)))
     assert series.labels.shape == (60, 1)

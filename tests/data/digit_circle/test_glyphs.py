@@ -24,6 +24,26 @@ def test_tall_glyphs_agree_with_the_published_geometry(shared_arrays):
     assert glyphs.mean_fill == pytest.approx(float(arrays["background_fraction"]), abs=1e-9)
 
 
+def test_marks_and_newlines_change_no_glyph(tmp_path):
+    path = tmp_path / "two.txt"
+    text = "# two\n0\n###\n#.#\n\n1\n.#.\n.#.\n"
+    path.write_text(text)
+    expected = read_glyphs(str(path))
+    for change in (
+        "\ufeff" + text,
+        text.replace("\n", "\r\n"),
+        text.replace("# two", "# two\u2028three\x0cfour\x85five"),
+    ):
+        path.write_bytes(change.encode())
+        assert all(map(np.array_equal, read_glyphs(str(path)).bitmaps, expected.bitmaps))
+    path.write_bytes(text.encode() + "# Größe\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"two.txt is not UTF-8 \(byte 0xf6 in line 9\)"):
+        read_glyphs(str(path))
+    path.write_text(text.replace("\n1\n", "\n²\n"))
+    with pytest.raises(InputError, match="line 6: expected a digit alone"):
+        read_glyphs(str(path))
+
+
 @pytest.mark.parametrize("name", ["tall", "compact"])
 def test_every_glyph_has_an_empty_margin(name):
     for bitmap in read_glyphs(name).bitmaps:

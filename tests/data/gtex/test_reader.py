@@ -1,8 +1,10 @@
 """Reading cells: which types are used, and a clear word on every file that cannot be."""
 
+import h5py
 import numpy as np
 import pandas as pd
 import pytest
+from anndata.io import write_elem
 from scipy import sparse
 
 from sparseid.data.gtex.reader import UnreadableError, gene_columns, read_cells, read_header
@@ -166,3 +168,148 @@ def test_genes_by_name(tmp_path):
     assert error.value.keys == ("data.z_genes",)
     with pytest.raises(InputError, match="several columns named b"):
         gene_columns(["a", "b", "b"], ["a", "b"], tmp_path, "k")
+
+
+@pytest.fixture
+def layered(adata):
+    """A file whose expression stands in layers only."""
+    adata.layers["logcounts"] = adata.X.copy()
+    adata.layers["counts"] = sparse.csr_matrix(np.rint(np.expm1(adata.X.toarray())).astype(np.int64))
+    adata.X = None
+    return adata
+
+
+def test_a_layer_can_be_chosen_and_is_what_x_would_be(layered, write):
+    path, logged = write(layered), layered.layers["logcounts"].toarray()
+    header = read_header(path, "logcounts")
+    assert header.genes == tuple(layered.var_names)
+    np.testing.assert_array_equal(read_cells(path, GROUP, matrix="logcounts").expression.toarray(), logged)
+    counts = layered.layers["counts"].toarray()
+    expected = np.log1p(1e4 * counts / counts.sum(axis=1, keepdims=True))
+    found = read_cells(path, GROUP, matrix="counts", counts=True).expression.toarray()
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_a_matrix_that_is_not_there_is_answered_with_those_that_are(layered, write):
+    path = write(layered)
+    for read in (read_header, lambda path, *matrix: read_cells(path, GROUP, matrix=matrix[0] if matrix else "X")):
+        with pytest.raises(
+            InputError, match=f"{path} has no X; its layers: counts, logcounts. Choose one with data.layer"
+        ):
+            read(path)
+        with pytest.raises(InputError, match="has no layer 'logs'; its layers: counts, logcounts") as error:
+            read(path, "logs")
+        assert error.value.keys == ("data.layer", "data.path")
+    layered.X = layered.layers["logcounts"]
+    layered.raw = layered
+    layered.layers.clear()
+    with pytest.raises(
+        InputError, match=r"no layer 'logs'; its layers: none; it also has X and raw\. Choose one with data"
+    ):
+        read_header(write(layered), "logs")
+    del layered.raw
+    layered.X = None
+    with pytest.raises(InputError, match=r"has no X; its layers: none$"):
+        read_header(write(layered))
+
+
+def test_an_x_that_is_stored_as_missing_is_none(layered, write):
+    path = write(layered)
+    with h5py.File(path, "a") as file:
+        write_elem(file, "X", None)
+    with pytest.raises(InputError, match="has no X; its layers: counts, logcounts"):
+        read_header(path)
+
+
+def _committed_types(file):
+    """Add what the Java library of HDF5 adds."""
+    file.create_group("__DATA_TYPES__")["String_VariableLength"] = h5py.string_dtype()
+
+
+def _of_a_later_version(place):
+    def spoil(file):
+        if place in file:
+            del file[place]
+        file.create_group(place).attrs.update({"encoding-type": "written-by-the-future", "encoding-version": "9.0.0"})
+
+    return spoil
+
+
+def _garbled(place):
+    def spoil(file):
+        del file[place]
+        file.create_dataset(place, data=np.zeros(3), chunks=(3,), compression="gzip")
+        file[place].id.write_direct_chunk((0,), b"no gzip")
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        _committed_types,
+        _of_a_later_version("uns/spatial"),
+        _of_a_later_version("layers/other"),
+        _of_a_later_version("obsm/X_umap"),
+        _of_a_later_version("obsp/distances"),
+        _of_a_later_version("obs/n_genes"),
+        _of_a_later_version("var/score"),
+        _of_a_later_version("raw"),
+        _garbled("obs/n_genes"),
+    ],
+)
+def test_an_unreadable_element_that_nobody_needs_does_not_matter(adata, write, spoil):
+    expected = read_cells(write(adata), GROUP)
+    with h5py.File(path := write(adata), "a") as file:
+        spoil(file)
+        file["var"].attrs["column-order"] = [name for name in file["var"] if name != "_index"]
+    found = read_cells(path, GROUP)
+    np.testing.assert_array_equal(found.expression.toarray(), expected.expression.toarray())
+    assert (found.genes, found.types, found.components) == (expected.genes, expected.types, None)
+    np.testing.assert_array_equal(found.codes, expected.codes)
+    assert read_header(path).obs[GROUP].tolist() == adata.obs[GROUP].tolist()
+
+
+@pytest.mark.parametrize("place", [f"obs/{GROUP}", "var/_index", "X", "obsm/X_pca"])
+def test_an_unreadable_element_that_is_needed_is_named(adata, write, place):
+    adata.obsm["X_pca"] = np.random.default_rng(0).normal(size=(80, 4))
+    with h5py.File(path := write(adata), "a") as file:
+        _of_a_later_version(place)(file)
+    with pytest.raises(UnreadableError, match=rf"cannot be read as an \.h5ad file: {place}: .*download it again"):
+        read_cells(path, GROUP)
+
+
+def test_matrices_of_another_shape_are_refused(adata, write):
+    adata.obsm["X_pca"] = np.random.default_rng(0).normal(size=(80, 4))
+    with h5py.File(path := write(adata), "a") as file:
+        write_elem(file, "X", adata.X[:79])
+    with pytest.raises(InputError, match=r"has 80 cells and 15 genes, but its X is of shape \(79, 15\)"):
+        read_cells(path, GROUP)
+    with h5py.File(path := write(adata), "a") as file:
+        write_elem(file["obsm"], "X_pca", adata.obsm["X_pca"][1:])
+    with pytest.raises(InputError, match=r"X_pca.*has 79 rows for 80 cells"):
+        read_cells(path, GROUP)
+
+
+def test_components_are_not_rounded(adata, write):
+    adata.obsm["X_pca"] = 1e9 + np.random.default_rng(0).normal(size=(80, 4))
+    np.testing.assert_array_equal(read_cells(write(adata), GROUP).components, adata.obsm["X_pca"])
+
+
+def test_a_file_of_anndata_0_7_is_read(adata, write):
+    expected = read_cells(write(adata), GROUP)
+    with h5py.File(path := write(adata), "a") as file:
+        for frame, index in (("obs", adata.obs_names), ("var", adata.var_names)):
+            del file[frame]
+            group = file.create_group(frame)
+            group.attrs.update({"encoding-type": "dataframe", "encoding-version": "0.1.0", "_index": "_index"})
+            group.attrs["column-order"] = np.array([GROUP] if frame == "obs" else [], dtype=h5py.string_dtype())
+            group.create_dataset("_index", data=index.to_numpy(object), dtype=h5py.string_dtype())
+        labels = adata.obs[GROUP].cat
+        names = file.create_dataset(
+            f"obs/__categories/{GROUP}", data=labels.categories.to_numpy(object), dtype=h5py.string_dtype()
+        )
+        file.create_dataset(f"obs/{GROUP}", data=labels.codes.to_numpy()).attrs["categories"] = names.ref
+    found = read_cells(path, GROUP)
+    assert (found.genes, found.types) == (expected.genes, expected.types)
+    np.testing.assert_array_equal(found.codes, expected.codes)

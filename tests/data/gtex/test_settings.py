@@ -6,9 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from sparseid.data.gtex import prepare
+from sparseid.data.gtex.prepare import prepared
 from sparseid.settings import settings_errors
 
 RUN = SimpleNamespace(method=SimpleNamespace(estimator="joint"))
@@ -33,6 +35,7 @@ IMPOSSIBLE = [
     ({"magic": {"knn": 0}}, "data.magic.knn must be at least 1"),
     ({"tf_targets": "/nowhere.tsv"}, "the table of transcription factors /nowhere.tsv does not exist"),
     ({"path": "/x.h5ad"}, "set data.source=atlas"),
+    ({"layer": "counts"}, "data.layer is a matrix of the atlas: set data.source=atlas"),
 ]
 
 
@@ -69,6 +72,23 @@ def test_absent_files_of_the_user_are_no_fault_and_named(settings, adata, write,
 
 def faults_of_files(config):
     return [text for _, text in config.missing_files()]
+
+
+@pytest.mark.filterwarnings("ignore:4 types with 75 cells")
+def test_a_missing_x_is_found_before_anything_runs_and_a_layer_can_be_chosen(settings, adata, write):
+    expected = prepared(settings(path=str(write(adata))))
+    adata.layers["counts"], adata.layers["logs"] = np.rint(adata.X), adata.X.copy()
+    adata.X = None
+    path = str(write(adata))
+    [(keys, text)] = settings(path=path).missing_files()
+    assert "has no X; its layers: counts, logs. Choose one with data.layer=NAME" in text
+    assert "data.layer" in keys
+    assert "Set data.counts=true" in faults_of_files(settings(path=path, layer="counts"))[0]
+    chosen = settings(path=path, layer="logs")
+    assert faults_of_files(chosen) == []
+    np.testing.assert_array_equal(prepared(chosen).expression, expected.expression)
+    counted = prepared(settings(path=path, layer="counts", counts=True))
+    assert not np.array_equal(counted.expression, expected.expression)
 
 
 def test_what_columns_genes_and_table_show_is_found_before_anything_runs(settings, adata, write, table):

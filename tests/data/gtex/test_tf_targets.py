@@ -62,3 +62,29 @@ def test_a_missing_file_is_named(tmp_path):
     (tmp_path / "no.gz").write_bytes(b"TF\ttarget\n")
     with pytest.raises(InputError, match="cannot read"):
         read_tf_targets(tmp_path / "no.gz")
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_marks_quotes_newlines_and_spaces_change_no_table(tmp_path, zipped):
+    path = tmp_path / ("table.csv.gz" if zipped else "table.csv")
+    for text in (
+        "TF,target\nA,B\n",
+        '\ufeff"TF","target"\r\n"A","B"\r\n',
+        "TF , target\rA , B\r",
+        'TF,target,note\nA,B,"two\nlines"\n A,B,\u2028\n',
+    ):
+        path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
+        assert read_tf_targets(path) == {"B": ("A",)}
+
+
+def test_a_gene_may_be_named_like_a_missing_value(tmp_path):
+    path = tmp_path / "table.tsv"
+    path.write_text("TF\ttarget\nNAN\tB\nNA\tB\n\tB\nA\t\n")
+    assert read_tf_targets(path) == {"B": ("NA", "NAN")}
+
+
+def test_another_encoding_is_named(tmp_path):
+    path = tmp_path / "table.tsv"
+    path.write_bytes("TF\ttarget\nA\tBé\n".encode("latin-1"))
+    with pytest.raises(InputError, match=rf"{path} is not UTF-8 \(byte 0xe9 in line 2\): save it as UTF-8"):
+        read_tf_targets(path)

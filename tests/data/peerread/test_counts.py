@@ -3,6 +3,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from sparseid.data.peerread import corpus
 from sparseid.data.peerread.corpus import abstracts
 from sparseid.data.peerread.counts import count, counted
 from sparseid.data.peerread.words import words_of
@@ -83,7 +84,6 @@ def test_half_a_surrogate_pair_is_read_as_a_character_that_is_no_letter(corpus_c
     [
         (b"{", "Expecting property name"),
         (b"[1, 2]", "it holds no object"),
-        (b"\xff\xfe{}", "can't decode"),
         (b'{"abstract": 12}', "its abstract is not text"),
     ],
 )
@@ -93,6 +93,35 @@ def test_a_file_that_is_no_paper_is_named(corpus_config, checkout, content, said
     file.write_bytes(content)
     with pytest.raises(InputError, match=rf"{file} is not the JSON file of a paper: .*{said}"):
         abstracts(corpus_config(source="folder", path=str(path)))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"\xff\xfe{}", "UTF-16"), (b'{"abstract": "G\xf6del"}', r"not UTF-8 \(byte 0xf6 in line 1\)")],
+)
+def test_a_paper_in_another_encoding_is_named(corpus_config, checkout, content, said):
+    path = checkout()
+    file = sorted(path.rglob("*.json"))[1]
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=f"{file} is {said}: save it as UTF-8"):
+        abstracts(corpus_config(source="folder", path=str(path)))
+
+
+def test_marks_hidden_files_and_odd_spaces_change_no_abstract(corpus_config, checkout, texts):
+    plain = abstracts(corpus_config(source="folder", path=str(checkout())))
+    corpus._gathered.cache_clear()
+    path = checkout([f" {text.replace(' ', chr(0x2028), 1).replace(' ', chr(0x85), 1)}\x0c" for text in texts])
+    for file in path.rglob("*.json"):
+        file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+        file.with_name(f"._{file.name}").write_bytes(b"\x00\x05\x16\x07\xb0")
+        file.with_name(".DS_Store").touch()
+    assert abstracts(corpus_config(source="folder", path=str(path))) == plain
+
+
+def test_a_word_may_occur_more_often_than_16_bits_hold(corpus_config):
+    texts = ["network " * 65537 + "value feature", "network value feature policy", "policy class"]
+    made = count(texts, corpus_config(words=4, max_df=1.0, min_count=1))
+    assert made.matrix[:, made.words.tolist().index("network")].tolist() == [65537, 1, 0]
 
 
 def test_an_empty_file_is_named(corpus_config, checkout):

@@ -50,3 +50,9 @@ def test_a_file_of_sets_counts_only_where_it_is_read(tmp_path):
     assert [keys for keys, _ in settings_errors(unread, "data.", None)] == [("data.gene_sets", "data.enrichment")]
     sample = ZeiselSettings(**settings, enrichment=True)
     assert ("data.enrichment", "data.source") in [keys for keys, _ in settings_errors(sample, "data.", None)]
+
+
+def test_marks_and_odd_characters_change_no_set(tmp_path):
+    path = tmp_path / "sets.gmt"
+    path.write_bytes("\ufeffa\u2028 b\tx\x0c\tMbp\r\n".encode() + "Größe\tx\tPlp1\r\n".encode("latin-1"))
+    assert read_gene_sets(path) == {"a\u2028 b": {"MBP"}, "Größe": {"PLP1"}}

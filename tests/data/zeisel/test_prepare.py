@@ -6,7 +6,7 @@ import torch
 
 from sparseid.data.zeisel.datamodule import ZeiselData, _note
 from sparseid.data.zeisel.prepare import correlated_with, noise, prepared, quantile_normalised
-from sparseid.data.zeisel.reader import CLASS, fetch, read_sample
+from sparseid.data.zeisel.reader import CLASS, fetch, read_original, read_sample
 from sparseid.data.zeisel.settings import ZeiselSettings
 from sparseid.errors import InputError
 from sparseid.settings import settings_errors
@@ -150,6 +150,16 @@ def test_files_in_another_form_are_refused(write, tmp_path):
         ("fractions", whole.replace("Gene3\t0\t", "Gene3\t0\t1.5"), "'1.53', of cell 1, is not a whole number"),
         ("negative", whole.replace("Gene15\t0\t1", "Gene15\t0\t-1"), "'-1', of cell 1, is not a whole number"),
         ("longer", whole.replace("Gene7\t1\t", "Gene7\t1\t5\t"), "'Gene7': 41 counts for 40 cells"),
+        (
+            "wide",
+            whole.replace("Gene3\t0\t", "Gene3\t0\t42949672960"),
+            ", of cell 1, is more than a cell can hold (2147483647)",
+        ),
+        (
+            "wider",
+            whole.replace("Gene3\t0\t", "Gene3\t0\t922337203685477580"),
+            ", of cell 1, is more than a cell can hold",
+        ),
         ("no genes", whole[: whole.index("Gene0")], ": No columns to parse from file"),
     ):
         (tmp_path / name).write_text(text)
@@ -159,6 +169,21 @@ def test_files_in_another_form_are_refused(write, tmp_path):
     assert f"{tmp_path}/empty is empty" in refused(tmp_path / "empty")
     (tmp_path / "binary").write_bytes(bytes(range(256)) * 8)
     assert "no line level1class" in refused(tmp_path / "binary")
+
+
+def test_marks_quotes_and_newlines_change_no_cell(write, tmp_path):
+    plain = read_original(write())
+    text = write().read_text()
+    quoted = "\n".join(
+        "\t".join(f'"{field}"' if field else "" for field in line.split("\t")) for line in text.split("\n")
+    )
+    for change in ("\ufeff" + text, text.replace("\n", "\r\n"), text.replace("\n", "\r"), quoted):
+        (tmp_path / "changed").write_bytes(change.encode())
+        found = read_original(tmp_path / "changed")
+        for one, other in zip(found, plain, strict=True):
+            np.testing.assert_array_equal(one, other)
+    (tmp_path / "changed").write_bytes(text.replace("Gene0", "Gène\u20280").encode() + b"G\xe8ne\t0" + b"\t1" * CELLS)
+    assert read_original(tmp_path / "changed").genes[[0, -1]].tolist() == ["Gène\u20280", "Gène"]
 
 
 def test_a_class_that_is_too_rare_to_be_predicted_is_refused(write, tmp_path):

@@ -33,6 +33,7 @@ class AudioMNISTSequenceSettings(MotifSettings):
         "Folder of recordings; empty for data/AudioMNIST, or the project's sample for fsdd. The run hash covers their "
         "content.",
         default="",
+        path=True,
     )
     test_speakers: int = setting(
         "Number of speakers (the last ones) reserved for tests; 0 for the source's default.", default=0, at_least=0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import wave
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.data.audio_mnist_sequence.recordings import DIGITS, FULL_SCALE, Recording, Recordings
+from sparseid.data.audio_mnist_sequence.riff import read_pcm
 from sparseid.data.audio_mnist_sequence.times import RATE
 from sparseid.errors import InputError
 
 KEYS = ("data.path", "data.source")
+BITS = 16
+"""Bits of a sample of both data sets."""
 FORM = "{digit}_{speaker}_{take}.wav"
 
 
@@ -164,25 +166,24 @@ def read_wav(path: Path, rate: int) -> NDArray[np.int16]:
     try:
         if not path.stat().st_size:
             raise InputError(f"{path} is empty (0 bytes); {again}", KEYS)
-        with path.open("rb") as stream, wave.open(stream) as file:
-            channels, width, found, length, *_ = file.getparams()
-            content = file.readframes(length)
+        pcm = read_pcm(path)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}; {again}", KEYS) from error
-    except (wave.Error, EOFError, RuntimeError) as error:  # RuntimeError: wrong lengths in a header
-        reason = str(error) or "it is truncated"
-        text = f"{path} is not a wav file of integers, or damaged: {reason}; {again}, or {convert}"
+    except ValueError as error:
+        text = f"{path} is not a wav file of integers, or damaged: {error}; {again}, or {convert}"
         raise InputError(text, KEYS) from error
-    if channels != 1:
-        raise InputError(f"{path} has {channels} channels, not one: {convert}", KEYS)
-    if width != 2:
-        raise InputError(f"{path} has samples of {8 * width} bits, not 16: {convert}", KEYS)
-    if found != rate:
-        raise InputError(f"{path} has {found} samples per second, not {rate}: {convert}", KEYS)
-    if len(content) != width * length:
-        text = f"{path} is truncated: its header gives {length} samples, it holds {len(content) // width}"
+    if pcm.channels != 1:
+        raise InputError(f"{path} has {pcm.channels} channels, not one: {convert}", KEYS)
+    if pcm.bits != BITS:
+        raise InputError(f"{path} has samples of {pcm.bits} bits, not {BITS}: {convert}", KEYS)
+    if pcm.rate != rate:
+        raise InputError(f"{path} has {pcm.rate} samples per second, not {rate}: {convert}", KEYS)
+    content, width = pcm.content, BITS // 8
+    if len(content) != pcm.length or len(content) % width:
+        given = f"{pcm.length / width:.1f}".removesuffix(".0")
+        text = f"{path} is truncated: its header gives {given} samples, it holds {len(content) // width}"
         raise InputError(f"{text}; {again}", KEYS)
-    if not length:
+    if not content:
         raise InputError(f"{path} holds no sound: its length is zero; {again}", KEYS)
     if not any(content):
         raise InputError(f"{path} is silent: all of its samples are 0; {again}", KEYS)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sparseid.errors import InputError
+from sparseid.text import lines_of, read_text
 
 BUILT_IN = {"tall": "tall.txt", "compact": "compact.txt"}
 
@@ -82,8 +83,8 @@ def read_glyphs(source: str) -> GlyphSet:
     """
     path = Path(__file__).with_name(BUILT_IN[source]) if source in BUILT_IN else Path(source)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_text(path)
+    except InputError as error:
         raise InputError(
             f"data.glyphs={source}: not a readable glyph file ({error}). Use one of {', '.join(BUILT_IN)} or a path."
         ) from error
@@ -93,10 +94,10 @@ def read_glyphs(source: str) -> GlyphSet:
 @cache  # the same for every run of a sweep
 def _parse(text: str, path: Path) -> GlyphSet:
     rows: list[list[str]] = []
-    for number, line in enumerate((line.rstrip() for line in text.splitlines()), start=1):
+    for number, line in enumerate((line.rstrip() for line in lines_of(text)), start=1):
         if not line or line.startswith("# "):
             continue
-        if line.isdigit():
+        if line.isdecimal():
             if int(line) != len(rows):
                 raise InputError(f"{path}, line {number}: digit {line} out of order, expected {len(rows)}")
             rows.append([])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sparseid.data.gtex.reader import FEWEST_CELLS, Cells, gene_columns, open_cells, read_cells
+from sparseid.data.gtex.reader import FEWEST_CELLS, Cells, gene_columns, read_cells, read_header
 from sparseid.data.gtex.sources import SOURCES
 from sparseid.data.gtex.tf_targets import read_tf_targets
 
@@ -46,7 +46,7 @@ def check_atlas(path: Path, table: Path | None = None, layout: str = "htftarget"
     yield f"column {source.groupby!r}: {found[0]} types, {found[1]} cells of at most {CAP} each"
     if difference := source.difference(*found):
         yield f"  {difference}. Columns of labels, with types and cells of at most {CAP} each:"
-        yield from (f"    {line}" for line in candidates(open_cells(path).obs))
+        yield from (f"    {line}" for line in candidates(read_header(path).obs))
     gene_columns(cells.genes, source.latents, path, "data.z_genes")
     yield f"genes: {', '.join(source.latents)}"
     if table is not None:

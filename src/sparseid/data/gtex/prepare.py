@@ -126,8 +126,8 @@ def check_header(config: GtexSettings) -> None:
     table = regulators_of(config)
     cache = _cache(path, config, table)
     _refuse_again(cache)
-    header = read_header(path, source.matrix)
     groupby = config.groupby or source.groupby
+    header = read_header(path, _matrix(source, config), groupby)
     labels = column(header.obs, groupby, path)
     select_types(labels, config.include_regex, config.exclude, groupby, source.exclude)
     latents = list(config.z_genes or source.latents)
@@ -189,7 +189,12 @@ def _read(path: Path, source: Source, config: GtexSettings) -> Cells:
     from sparseid.data.gtex.reader import read_cells
 
     groupby, counts = config.groupby or source.groupby, source.counts or config.counts
-    return read_cells(path, groupby, config.include_regex, config.exclude, source.matrix, counts, source.exclude)
+    matrix = _matrix(source, config)
+    return read_cells(path, groupby, config.include_regex, config.exclude, matrix, counts, source.exclude)
+
+
+def _matrix(source: Source, config: GtexSettings) -> str:
+    return source.matrix if config.layer == "X" else config.layer
 
 
 def _inputs(expressed: set[str], latents: list[str], source: Source, table: Regulators | None) -> list[str]:
@@ -230,7 +235,7 @@ def _tree(cells: Cells, clustered: NDArray[np.int64]) -> Dendrogram:
 def _cache(path: Path, config: GtexSettings, table: Regulators | None) -> Path:
     """Return the cache file of prepared cells; its name depends on the settings and the content of the source file."""
     names = ("source", "groupby", "include_regex", "exclude", "counts", "cap", "z_genes", "dendrogram")
-    settings = [getattr(config, name) for name in names]
+    settings = [getattr(config, name) for name in names] + ([] if config.layer == "X" else [config.layer])
     parts = [VERSION, digest(path), settings, dataclasses.asdict(config.magic)]
     text = json.dumps([parts, table if table is None else dict(table)], sort_keys=True)
     return data_folder() / "cache" / "gtex" / f"prepared-{hashlib.sha256(text.encode()).hexdigest()[:16]}.npz"

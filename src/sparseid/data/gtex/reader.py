@@ -77,7 +77,7 @@ class Cells:
     genes: tuple[str, ...]
     types: tuple[str, ...]
     codes: NDArray[np.int64]
-    components: NDArray[np.float32] | None
+    components: NDArray[np.float64] | None
 
     @property
     def population(self) -> NDArray[np.int64]:
@@ -105,7 +105,7 @@ def read_cells(
     include_regex, exclude
         Types to use: those whose name contains a match of the expression, without those listed.
     matrix
-        ``X``, or ``raw`` for the matrix before scaling.
+        ``X``, the name of a layer, or ``raw`` for the matrix before scaling.
     counts
         Whether the matrix holds counts, to be scaled and log-transformed here.
     never
@@ -117,11 +117,12 @@ def read_cells(
         If the file cannot be read, has no such column or matrix, values that are not finite or are negative, counts
         where logarithms are expected or vice versa, or fewer than two types of at least four cells each.
     """
-    data = open_cells(path)
-    header = _header(data, matrix, path)
-    types, codes = select_types(column(header.obs, groupby, path), include_regex, exclude, groupby, never)
-    genes = header.genes
-    expression = sparse.csr_matrix((data.raw if matrix == "raw" else data).X, dtype=np.float32)
+    with _opened(path) as file:
+        header = file.header(matrix, groupby)
+        labels, genes = column(header.obs, groupby, path), header.genes
+        types, codes = select_types(labels, include_regex, exclude, groupby, never)
+        expression = file.values(matrix, (len(labels), len(genes)))
+        components = file.components(len(labels))
     check_values(expression, genes, path)
     check_scale(expression, counts, path)
     if counts:
@@ -129,37 +130,27 @@ def read_cells(
         scale = np.divide(COUNTS_PER_CELL, total, out=np.zeros_like(total), where=total > 0)
         expression = sparse.csr_matrix(sparse.diags(scale) @ expression, dtype=np.float32)
         np.log1p(expression.data, out=expression.data)
-    components = _components(data.obsm["X_pca"], path) if "X_pca" in data.obsm else None
     return Cells(expression, genes, types, codes, components)
 
 
-def read_header(path: Path, matrix: str = "X") -> Header:
+def read_header(path: Path, matrix: str = "X", groupby: str = "") -> Header:
     """Read only annotations and gene names, in a second for a file of gigabytes; arguments as in `read_cells`.
 
-    Files in the layout of anndata before 0.7 are read completely.
+    Annotations that cannot be read are left out, except for `groupby`. Files in the layout of anndata before 0.7 are
+    read completely.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or has no such matrix.
     """
-    import h5py
-    from anndata.io import read_elem
-
-    with _refused(path), h5py.File(path) as file:
-        if "encoding-type" in file["obs"].attrs:
-            place = "raw/var" if matrix == "raw" else "var"
-            if place in file:
-                return Header(read_elem(file["obs"]), tuple(map(str, read_elem(file[place]).index)))
-    return _header(open_cells(path), matrix, path)
-
-
-def open_cells(path: Path) -> Any:
-    """Return the whole file as an ``AnnData``; UnreadableError if it is not one."""
-    import anndata  # takes a second to import
-
-    with _refused(path):
-        return anndata.read_h5ad(path)
+    with _opened(path) as file:
+        return file.header(matrix, groupby)
 
 
 @contextmanager
-def _refused(path: Path) -> Iterator[None]:
-    """Turn the errors of HDF5 and anndata for a damaged or foreign file into an UnreadableError."""
+def _opened(path: Path) -> Iterator[_Contents]:
+    """Open a file; turn the errors of HDF5 and anndata for a damaged or foreign one into an UnreadableError."""
     import h5py
 
     if reason := unusable(path):
@@ -168,25 +159,124 @@ def _refused(path: Path) -> Iterator[None]:
         text = "it is not an HDF5 file. Download it again, or name another with data.path or GTEX_H5AD"
         raise UnreadableError(f"{path} cannot be read as an .h5ad file: {text}", ("data.path",))
     try:
-        with warnings.catch_warnings(action="ignore"):  # about older layouts, which can be read as well
-            yield
+        with warnings.catch_warnings(action="ignore"), h5py.File(path) as file:  # about older layouts
+            yield _Contents(file, path)
+    except (InputError, MemoryError):
+        raise
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         text = f"{path} cannot be read as an .h5ad file: {reason}. It may be damaged: download it again"
         raise UnreadableError(text, ("data.path",)) from error
 
 
-def _header(data: Any, matrix: str, path: Path) -> Header:
-    if matrix == "raw" and data.raw is None:
-        raise InputError(f"{path} has no raw matrix", ("data.source",))
-    return Header(data.obs, tuple(map(str, (data.raw if matrix == "raw" else data).var_names)))
+class _Contents:
+    """Elements of an open file, each read when it is needed: others may be unreadable or fill the memory.
+
+    Parameters
+    ----------
+    file
+        An open file of h5py.
+    path
+        Its path.
+    """
+
+    def __init__(self, file: Any, path: Path) -> None:
+        import anndata  # takes a second to import
+
+        self._file, self._path = file, path
+        old = "encoding-type" not in file["obs"].attrs  # layout of anndata before 0.7, whose elements say less
+        self._whole = anndata.read_h5ad(path) if old else None
+
+    def header(self, matrix: str, groupby: str) -> Header:
+        """Return the annotations of the cells and the genes of a matrix."""
+        _, var = self._places(matrix)
+        if self._whole is not None:
+            owner = self._whole.raw if var == "raw/var" else self._whole
+            return Header(self._whole.obs, tuple(map(str, owner.var_names)))
+        genes = self._file[var]
+        return Header(self._annotations(groupby), tuple(map(str, self._read(f"{var}/{genes.attrs['_index']}"))))
+
+    def values(self, matrix: str, shape: tuple[int, int]) -> sparse.csr_matrix:
+        """Return a matrix of (cells, genes), float32."""
+        place, _ = self._places(matrix)
+        stored = self._read(place)
+        if stored.shape != shape:
+            text = f"{self._path} has {shape[0]} cells and {shape[1]} genes, but its {place} is of shape {stored.shape}"
+            raise InputError(f"{text}: the file is damaged, download it again", ("data.path",))
+        return sparse.csr_matrix(stored, dtype=np.float32)
+
+    def components(self, cells: int) -> NDArray[np.float64] | None:
+        """Return the principal components in the file, if any."""
+        if "X_pca" not in self._names("obsm"):
+            return None
+        return _components(self._read("obsm/X_pca"), cells, self._path)
+
+    def _names(self, group: str) -> list[str]:
+        if self._whole is not None:
+            return list(getattr(self._whole, group))
+        return list(self._file[group]) if group in self._file else []
+
+    def _has(self, place: str) -> bool:
+        if self._whole is not None:
+            return (self._whole.X if place == "X" else self._whole.raw) is not None
+        return place in self._file and self._file[place].attrs.get("encoding-type") != "null"
+
+    def _places(self, matrix: str) -> tuple[str, str]:
+        """Return the elements of a matrix and of its genes.
+
+        Raises
+        ------
+        InputError
+            If there is no such matrix; the message lists those that there are.
+        """
+        layers = self._names("layers")
+        if matrix in layers and matrix != "X":
+            return f"layers/{matrix}", "var"
+        if matrix in ("X", "raw") and self._has(matrix):
+            return ("raw/X", "raw/var") if matrix == "raw" else ("X", "var")
+        what = {"X": "X", "raw": "raw matrix"}.get(matrix, f"layer {matrix!r}")
+        others = [name for name in ("X", "raw") if name != matrix and self._has(name)]
+        listing = f"its layers: {listed(layers) or 'none'}"
+        choice = ". Choose one with data.layer=NAME" if layers or others else ""
+        also = f"; it also has {' and '.join(others)}" if others else ""
+        raise InputError(f"{self._path} has no {what}; {listing}{also}{choice}", ("data.layer", "data.path"))
+
+    def _read(self, place: str) -> Any:
+        from anndata.io import read_elem
+
+        if self._whole is not None:
+            group, _, name = place.partition("/")
+            whole = getattr(self._whole, group)
+            return whole if not name else whole.X if group == "raw" else whole[name]
+        try:
+            return read_elem(self._file[place])
+        except Exception as error:
+            raise ValueError(f"{place}: {error}") from error
+
+    def _annotations(self, needed: str) -> pd.DataFrame:
+        """Return the annotations that can be read; an error if `needed` is not among them."""
+        try:
+            return self._read("obs")
+        except Exception:
+            if self._file["obs"].attrs["encoding-version"] == "0.1.0":  # categories are stored elsewhere
+                raise
+        columns = {}
+        for name in map(str, self._file["obs"].attrs["column-order"]):
+            try:
+                columns[name] = self._read(f"obs/{name}")
+            except Exception:
+                if name == needed:
+                    raise
+        return pd.DataFrame(columns)
 
 
-def _components(stored: Any, path: Path) -> NDArray[np.float32]:
+def _components(stored: Any, cells: int, path: Path) -> NDArray[np.float64]:
     """Return the principal components stored in a file; refuse those without a defined correlation."""
-    points = np.asarray(stored.toarray() if sparse.issparse(stored) else stored, np.float32)
+    points = np.asarray(stored.toarray() if sparse.issparse(stored) else stored, np.float64)
     if points.ndim != 2 or points.shape[1] < 2:
         fault = "has fewer than two columns"
+    elif len(points) != cells:
+        fault = f"has {len(points)} rows for {cells} cells"
     elif not np.isfinite(points).all():
         fault = f"has NaN or infinite values in {np.count_nonzero(~np.isfinite(points).all(axis=1))} cells"
     else:

@@ -55,9 +55,15 @@ class GtexSettings(DataSettings):
         choices=("semi_synthetic", "atlas", "pbmc68k", "celltypist_sample"),
     )
     path: str = setting(
-        "File of the atlas; empty for $GTEX_H5AD or the file in data/gtex. The run hash covers its content.", default=""
+        "File of the atlas; empty for $GTEX_H5AD or the file in data/gtex. The run hash covers its content.",
+        default="",
+        path=True,
     )
-    counts: bool = setting("The file contains counts, to be scaled and log-transformed here.", default=False)
+    layer: str = setting(
+        "Matrix of the atlas with the expression: X, the name of a layer, or raw for the matrix before scaling.",
+        default="X",
+    )
+    counts: bool = setting("The matrix contains counts, to be scaled and log-transformed here.", default=False)
     groupby: str = setting("Column of cell types; empty for the source's.", default="")
     include_regex: str = setting("Use only types whose name contains a match; empty for all.", default="")
     exclude: list[str] = setting("Types excluded in addition to cells without a type.", default=[])
@@ -74,6 +80,7 @@ class GtexSettings(DataSettings):
         "Table of transcription factors and their targets; empty for $TF_TARGETS or the file in data/gtex (atlas), or "
         "the source's own inputs (others). The run hash covers its content.",
         default="",
+        path=True,
     )
     tf_layout: str = setting("Layout of the table.", default="htftarget", choices=("htftarget", "dorothea"))
     magic: MagicSettings = setting("Smoothing of expression over similar cells.", default=MagicSettings)
@@ -129,6 +136,9 @@ class GtexSettings(DataSettings):
         if self.source != "atlas" and self.path:
             text = "data.path is the file of the atlas: set data.source=atlas"
             yield SettingsError(("data.path", "data.source"), text)
+        if self.source != "atlas" and self.layer != "X":
+            text = "data.layer is a matrix of the atlas: set data.source=atlas"
+            yield SettingsError(("data.layer", "data.source"), text)
 
     def missing_files(self) -> Iterator[SettingsError]:
         """Yield errors of user-provided files that are missing or unusable, with the remedy.
@@ -145,7 +155,7 @@ class GtexSettings(DataSettings):
             if self.source == "atlas":
                 atlas_path(self.path)
                 atlas_table_path(self.tf_targets)
-            names = (*OWN, "source", "path", "tf_layout", "cap", "dendrogram")
+            names = (*OWN, "source", "path", "layer", "tf_layout", "cap", "dendrogram")
             settings = {name: getattr(self, name) for name in names} | dataclasses.asdict(self.magic)
             files = {name: digest(path) for name, path in self.user_files().items()}
             seen = json.dumps([settings, files], sort_keys=True)

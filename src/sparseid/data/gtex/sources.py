@@ -70,12 +70,12 @@ class Source:
 
 def atlas_place(path: str) -> Path:
     """Return the path of the atlas."""
-    return Path(path or os.environ.get("GTEX_H5AD") or data_folder() / "gtex" / ATLAS_FILE)
+    return Path(path or os.environ.get("GTEX_H5AD") or data_folder() / "gtex" / ATLAS_FILE).expanduser()
 
 
 def table_place(path: str) -> Path:
     """Return the path of the atlas' table of transcription factors."""
-    return Path(path or os.environ.get("TF_TARGETS") or data_folder() / "gtex" / TABLE_FILE)
+    return Path(path or os.environ.get("TF_TARGETS") or data_folder() / "gtex" / TABLE_FILE).expanduser()
 
 
 def atlas_path(path: str) -> Path:
@@ -183,6 +183,6 @@ HOW_TO_GET_THE_ATLAS = f"""\
      text, works as well with data.tf_layout=dorothea (make data ... TF_LAYOUT=dorothea checks it); the runs are then
      not those of the figures.
   4. Memory: not measured on the atlas. Its matrix takes 8 bytes per value above 0, 1.7 GB if a nucleus has 1000 genes;
-     the file's other matrices (raw, counts) are read too, smoothing makes two more copies and twice 209,126 x 8 bytes
-     per gene used (0.7 GB for 200): have 16 GB or more. It is done once, later runs read the result from data/cache.
+     the file's other matrices are not read. Smoothing makes two more copies and twice 209,126 x 8 bytes per gene used
+     (0.7 GB for 200): have 16 GB or more. It is done once, later runs read the result from data/cache.
   None of this is needed for data.source=semi_synthetic, pbmc68k or celltypist_sample."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
+import io
 from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from sparseid.errors import InputError
+from sparseid.text import read_text
 
 LAYOUTS = {"htftarget": ("TF", "target"), "dorothea": ("tf", "target")}
 """Columns of factor and target in the tables of hTFtarget and DoRothEA; others are ignored."""
@@ -35,12 +36,12 @@ def read_tf_targets(path: Path | str, layout: str = "htftarget") -> Regulators:
     """
     wanted = LAYOUTS[layout]
     try:
-        opener = gzip.open if Path(path).suffix == ".gz" else open
-        with opener(path, "rt", encoding="utf-8") as file:
-            separator = "\t" if "\t" in file.readline() else ","
-        table = pd.read_csv(path, sep=separator, dtype=str)
-    except (OSError, ValueError) as error:  # pandas' parsing and decoding errors are ValueErrors
+        text = read_text(Path(path))
+        separator = "\t" if "\t" in text.partition("\n")[0] else ","
+        table = pd.read_csv(io.StringIO(text), sep=separator, dtype=str, keep_default_na=False)
+    except (InputError, ValueError) as error:  # pandas' parsing errors are ValueErrors
         raise InputError(f"cannot read the table of transcription factors {path}: {error}", KEYS) from error
+    table.columns = table.columns.str.strip()
     others = [name for name, columns in LAYOUTS.items() if name != layout and set(columns) <= set(table.columns)]
     if missing := [name for name in wanted if name not in table.columns]:
         raise InputError(
@@ -49,7 +50,8 @@ def read_tf_targets(path: Path | str, layout: str = "htftarget") -> Regulators:
             + "".join(f". These are the columns of data.tf_layout={name}: set that" for name in others),
             KEYS,
         )
-    pairs = table[list(wanted)].dropna().drop_duplicates()
+    pairs = table[list(wanted)].apply(lambda names: names.str.strip())
+    pairs = pairs[(pairs != "").all(axis=1)].drop_duplicates()
     if pairs.empty:
         raise InputError(f"{path} has a header and no rows", KEYS)
     factors = pairs.groupby(wanted[1])[wanted[0]]

@@ -19,7 +19,7 @@ from sparseid.errors import InputError
 if TYPE_CHECKING:
     from sparseid.data.movielens.settings import MovielensSettings
 
-VERSION = 2
+VERSION = 3
 """Incremented when the steps change; cached preparations are then recreated."""
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
 import io
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +11,15 @@ import pandas as pd
 
 from sparseid.data.movielens.sources import KEYS, Release
 from sparseid.errors import InputError
+from sparseid.text import WESTERN, as_lines, lines_of, open_text, other_byte, read_text, records_of
 
 FIELDS = ("userId", "movieId", "rating", "timestamp")
 """Fields of a line of ratings; the last one is not used."""
 TITLE_FIELDS = ("movieId", "title")
-LISTED_GENRES = 3
-"""Number of fields of a film if the last one lists its genres."""
+LISTED_FIELDS = (*TITLE_FIELDS, "genres")
+"""Fields of a film, the last one of which lists its genres; ml-100k has others instead."""
+EXACT = 2**53
+"""Whole numbers up to this are exact even if they were parsed as doubles."""
 LOWEST, HIGHEST = 0.5, 5.0
 """Range of the stars of a rating."""
 LISTED = 80
@@ -33,37 +35,63 @@ def read_ratings(path: Path, release: Release) -> pd.DataFrame:
         If it is UTF-16, has another separator or missing fields, a value is not a number or not a rating, or a user has
         rated a film twice.
     """
+    table = _table(path, release)
+    if table[["userId", "movieId"]].abs().to_numpy().max(initial=0) >= EXACT:
+        table = _exact(path, release)
+    _check_ratings(path, release, table)
+    return table
+
+
+def _table(path: Path, release: Release, kind: type = np.int64) -> pd.DataFrame:
+    """Return the ratings of a file, the numbers of users and films as `kind`; parsed as they are, not checked."""
     separator = release.separators[0]
-    _check_first_line(path, release, separator, FIELDS)
+    found = _first_line(path, release, separator, FIELDS)
+    columns = [found.index(name) for name in FIELDS[:3]] if release.header else [0, 1, 2]
     source: Path | io.StringIO = path
     if len(separator) > 1:  # the fast parser needs one character
-        source, separator = io.StringIO(_text(path)[0].replace(separator, "\t")), "\t"
+        source, separator = io.StringIO(read_text(path, KEYS, western=True).replace(separator, "\t")), "\t"
     try:
-        table = pd.read_csv(
-            source,
-            sep=separator,
-            names=None if release.header else list(FIELDS),
-            usecols=list(FIELDS[:3]),
-            dtype={"userId": np.int32, "movieId": np.int32, "rating": np.float32},
-            encoding="latin-1",
-        )
-    except (ValueError, OverflowError) as error:  # pandas' errors are subclasses
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # lines longer than others
+            table = pd.read_csv(
+                source,
+                sep=separator,
+                header=0 if release.header else None,
+                names=range(len(found)),  # without usecols, with which longer lines would be cut: 3,5 stars become 3
+                index_col=False,
+                dtype=dict(zip(columns, (kind, kind, np.float64), strict=True)),
+                encoding_errors=WESTERN,
+            )
+    except (ValueError, OverflowError, pd.errors.ParserWarning) as error:  # pandas' errors are subclasses
         layout = _layout(FIELDS, release.separators[0])
         raise InputError(f"{path}{_wrong_line(path, release)} is not {layout} in numbers ({error})", KEYS) from error
-    _check_ratings(path, release, table)
+    return table[columns].set_axis(FIELDS[:3], axis=1)
+
+
+def _exact(path: Path, release: Release) -> pd.DataFrame:
+    """Return the ratings of a file with numbers that a double cannot hold: pandas rounds them if one is written 1.0."""
+    table = _table(path, release, str)
+    for name in FIELDS[:2]:
+        try:
+            numbers = [int(text) for text in table[name]]
+            table[name] = np.array(numbers, np.int64 if max(numbers) < 2**63 else np.uint64)
+        except (ValueError, OverflowError) as error:
+            raise InputError(f"{path}: a {name} is not a whole number below 2^64 ({error})", KEYS) from error
     return table
 
 
 def _wrong_line(path: Path, release: Release) -> str:
     """Return the number and text of the first line of ratings without three numbers."""
     separator, names = release.separators[0], list(FIELDS)
-    with path.open(encoding="latin-1") as file:
+    with open_text(path, KEYS, western=True) as file:
         for number, line in enumerate(file, start=1):
-            fields = [field.strip(' "') for field in line.removeprefix("\xef\xbb\xbf").rstrip().split(separator)]
+            fields = [field.strip(' "') for field in line.rstrip().split(separator)]
             if number == 1 and release.header:
                 names = fields
             elif line.strip():
                 values = dict(zip(names, fields, strict=False))
+                if len(fields) > len(names):
+                    return f", line {number}: {line.strip()[:LISTED]!r}"
                 try:
                     int(values["userId"]), int(values["movieId"]), float(values["rating"] or "nan")
                 except (ValueError, KeyError):
@@ -73,7 +101,7 @@ def _wrong_line(path: Path, release: Release) -> str:
 
 def _line_numbers(path: Path, release: Release, rows: tuple[int, ...]) -> list[int]:
     """Return the line numbers of rows of the table in a file; blank lines are not rows."""
-    with path.open(encoding="latin-1") as file:
+    with open_text(path, KEYS, western=True) as file:
         full = (number for number, line in enumerate(file, start=1) if line.strip())
         return [number for row, number in enumerate(full, start=-release.header) if row in rows]
 
@@ -88,18 +116,18 @@ def _check_ratings(path: Path, release: Release, table: pd.DataFrame) -> None:
         raise InputError(f"line {line} of {path} has no rating{such}: remove it, or use the file of GroupLens", KEYS)
     wrong = (stars < LOWEST) | (stars > HIGHEST)
     if wrong.any():
-        first = table.iloc[int(wrong.argmax())]
+        first = table.astype(object).iloc[int(wrong.argmax())]
         text = f"{path}: {wrong.sum()} ratings are not between {LOWEST} and {HIGHEST}, the first of user"
-        raise InputError(f"{text} {first.userId:.0f} for film {first.movieId:.0f}: {first.rating:g}", KEYS)
-    pairs = pd.Series(table["userId"].to_numpy(np.int64) * 2**32 + table["movieId"].to_numpy(np.int64))
+        raise InputError(f"{text} {first.userId} for film {first.movieId}: {first.rating:g}", KEYS)
+    pairs = table[["userId", "movieId"]]
     twice = pairs.duplicated()
     if twice.any():
         row = int(twice.to_numpy().argmax())
-        first = table.iloc[row]
-        lines = _line_numbers(path, release, (int((pairs == pairs[row]).to_numpy().argmax()), row))
+        first = pairs.iloc[row]
+        lines = _line_numbers(path, release, (int((pairs == first).all(axis=1).to_numpy().argmax()), row))
         raise InputError(
-            f"{path}: {twice.sum()} pairs of user and film occur more than once, the first is user {first.userId:.0f} "
-            f"and film {first.movieId:.0f} (lines {lines[0]} and {lines[1]}). The file of GroupLens has no "
+            f"{path}: {twice.sum()} pairs of user and film occur more than once, the first is user {first.userId} "
+            f"and film {first.movieId} (lines {lines[0]} and {lines[1]}). The file of GroupLens has no "
             "duplicates: use that one, or remove all but one",
             KEYS,
         )
@@ -110,8 +138,8 @@ def read_titles(path: Path, release: Release) -> tuple[dict[int, str], dict[int,
 
     Genres are as in the file, ``Action|Sci-Fi``; empty if the release has flags instead.
 
-    Titles are only names: a byte that is not UTF-8 is read as Latin-1, the encoding of older releases, and does not
-    stop a run.
+    Titles are only names: a byte that is not UTF-8 is read as Windows-1252, which contains the letters of Latin-1, the
+    encoding of older releases, and does not stop a run.
 
     Raises
     ------
@@ -119,38 +147,42 @@ def read_titles(path: Path, release: Release) -> tuple[dict[int, str], dict[int,
         If it is UTF-16, has another separator, or fields are missing.
     """
     separator = release.separators[1]
-    _check_first_line(path, release, separator, TITLE_FIELDS)
-    text, latin = _text(path)
-    remark = f"{path} is not UTF-8: its titles were read as Latin-1" if latin and release.header else ""
+    found = _first_line(path, release, separator, TITLE_FIELDS)
+    text = read_text(path, KEYS, western=True)
+    remark = f"{path} is not UTF-8: its titles were read as Latin-1 (Windows-1252)" if _told(path, release) else ""
+    movie, title, *genre = (found.index(name) for name in LISTED_FIELDS if name in found) if release.header else (0, 1)
+    if not release.header and len(found) == len(LISTED_FIELDS):
+        genre = [2]
     titles, genres = {}, {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip() or (number == 1 and release.header):
-            continue
-        entry = next(csv.reader([line])) if separator == "," else line.split(separator)
-        if len(entry) < 2 or not entry[0].strip().isdecimal():
+    try:
+        records = list(records_of(as_lines(text), separator))
+    except ValueError as error:
+        raise InputError(f"{path}, {error}: a title with a comma is quoted, quotes in it are doubled", KEYS) from error
+    for number, entry in records[release.header :]:
+        if len(entry) <= title or not entry[movie].strip().isdecimal():
+            line = lines_of(text)[number - 1]
             raise InputError(f"{path}, line {number}: {line[:LISTED]!r} is not a film and its title", KEYS)
-        titles[int(entry[0])] = entry[1].strip()
-        genres[int(entry[0])] = entry[2].strip() if len(entry) == LISTED_GENRES else ""
+        if release.header and len(entry) > len(found):
+            text = f"{len(entry)} fields where the first line has {len(found)}: quote a title that has commas"
+            raise InputError(f"{path}, line {number}: {text}", KEYS)
+        titles[int(entry[movie])] = entry[title].strip()
+        genres[int(entry[movie])] = entry[genre[0]].strip() if genre and len(entry) > genre[0] else ""
     return titles, genres, remark
 
 
-def _text(path: Path) -> tuple[str, bool]:
-    """Return the text of a file, and whether it is Latin-1 rather than UTF-8."""
-    content = path.read_bytes()
+def _told(path: Path, release: Release) -> bool:
+    """Return whether titles are unexpectedly not UTF-8: those of older releases, without a header, are Latin-1."""
+    return release.header and bool(other_byte(path))
+
+
+def _first_line(path: Path, release: Release, separator: str, fields: tuple[str, ...]) -> list[str]:
+    """Return the fields of the first line; refuse a file whose first line lacks some (or has another separator)."""
+    with open_text(path, KEYS, western=True) as file:
+        line = file.readline().rstrip("\n")
     try:
-        return content.decode("utf-8-sig"), False
-    except UnicodeDecodeError:
-        return content.decode("latin-1"), True
-
-
-def _check_first_line(path: Path, release: Release, separator: str, fields: tuple[str, ...]) -> None:
-    """Refuse a file whose first line lacks the fields: another separator, or missing columns."""
-    with path.open("rb") as file:
-        content = file.readline()
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InputError(f"{path} is UTF-16: save it as UTF-8", KEYS)
-    line = content.decode("latin-1").removeprefix("\xef\xbb\xbf").rstrip("\r\n")
-    found = [field.strip() for field in line.split(separator)]
+        found = [field.strip() for _, entry in records_of([line], separator) for field in entry]
+    except ValueError as error:
+        raise InputError(f"{path}, {error}. It should be {_layout(fields, separator)}", KEYS) from error
     if release.header:
         if missing := [field for field in fields[:3] if field not in found]:
             text = f"{path}: no column {' and no column '.join(missing)} in the first line, {line[:LISTED]!r}"
@@ -158,6 +190,7 @@ def _check_first_line(path: Path, release: Release, separator: str, fields: tupl
     elif len(found) < len(fields):
         text = f"{path}: {len(found)} fields in the first line, {line[:LISTED]!r}"
         raise InputError(f"{text}. It should be {_layout(fields, separator)}", KEYS)
+    return found
 
 
 def _layout(fields: tuple[str, ...], separator: str) -> str:

@@ -37,8 +37,9 @@ class MovielensSettings(FeatureMatrixSettings):
         choices=(SYNTHETIC, *RELEASE_NAMES),
     )
     path: str = setting(
-        "Folder or zip file of GroupLens; empty for the one in data/movielens. The run hash covers its content.",
+        "Folder of GroupLens' files; empty for the one in data/movielens. The run hash covers its content.",
         default="",
+        path=True,
     )
     min_rating: float = setting("Minimum rating that counts as positive; others are ignored.", at_least=0)
     min_positives: int = setting("Users with fewer positive ratings are skipped.", at_least=1)

@@ -14,6 +14,7 @@ from sparseid.data.cache import cached_file
 from sparseid.data.paths import data_folder, samples_folder, unusable
 from sparseid.data.peerread.settings import FOLDER
 from sparseid.errors import InputError
+from sparseid.text import lines_of, read_text, visible
 
 if TYPE_CHECKING:
     from sparseid.data.peerread.settings import CorpusSettings
@@ -43,7 +44,7 @@ def abstracts(config: CorpusSettings) -> list[str]:
     InputError
         If there is no checkout, it lacks a section, or one of its files cannot be read.
     """
-    return text_file(config).read_text(encoding="utf-8").splitlines() if config.source == FOLDER else _sample()
+    return lines_of(read_text(text_file(config))) if config.source == FOLDER else _sample()
 
 
 def text_file(config: CorpusSettings) -> Path:
@@ -86,7 +87,7 @@ def _files(place: Path, sections: tuple[str, ...]) -> list[Path]:
         path
         for section in sections
         for part in PARTS
-        for path in sorted((base / section / part / "reviews").glob("*.json"))
+        for path in visible((base / section / part / "reviews").glob("*.json"))
     ]
     if not files:
         raise InputError(f"no section in {base} has a file <part>/reviews/*.json: is the checkout complete?", KEYS)
@@ -101,8 +102,8 @@ def _abstract(path: Path) -> str:
     if reason := unusable(path):
         raise InputError(f"{path} {reason}\n  Is the checkout complete?", KEYS)
     try:
-        paper = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or not JSON
+        paper = json.loads(read_text(path, KEYS))
+    except ValueError as error:
         raise InputError(f"{path} is not the JSON file of a paper: {error}", KEYS) from error
     if not isinstance(paper, dict):
         raise InputError(f"{path} is not the JSON file of a paper: it holds no object with named entries", KEYS)

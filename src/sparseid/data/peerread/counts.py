@@ -28,14 +28,14 @@ class Counts(NamedTuple):
     Attributes
     ----------
     matrix
-        (documents, words) uint16: occurrences of a word in a document.
+        (documents, words) uint16, or a wider type if a word occurs more often: occurrences of a word in a document.
     words
         (words,) in alphabetical order.
     dropped
         Number of documents dropped because they have too few of these words.
     """
 
-    matrix: NDArray[np.uint16]
+    matrix: NDArray[np.unsignedinteger]
     words: NDArray[np.str_]
     dropped: int
 
@@ -87,7 +87,8 @@ def count(texts: Sequence[str], config: CorpusSettings) -> Counts:
     dropped = len(matrix) - len(kept)
     if config.max_docs:
         kept = np.sort(FIXED.numpy("peerread/documents").permutation(kept)[: config.max_docs])
-    return Counts(matrix[kept].astype(np.uint16), words.astype(np.str_), dropped)
+    wide_enough = np.promote_types(np.uint16, np.min_scalar_type(int(matrix.max(initial=0))))
+    return Counts(matrix[kept].astype(wide_enough), words.astype(np.str_), dropped)
 
 
 _KEYS = ("data.corpus.words", "data.corpus.min_df", "data.corpus.path")

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sparseid.errors import InputError
-from sparseid.settings import FeatureMatrixSettings, Keys, Run, SettingsError, setting
+from sparseid.settings import FeatureMatrixSettings, Keys, Paths, Run, SettingsError, setting
 
 SAMPLE, FOLDER = "scitldr", "folder"
 
 
 @dataclass
-class CorpusSettings:
+class CorpusSettings(Paths):
     """Abstracts, and the words that are counted in them."""
 
     source: str = setting(
@@ -22,7 +22,7 @@ class CorpusSettings:
         default=SAMPLE,
         choices=(SAMPLE, FOLDER),
     )
-    path: str = setting("Checkout; empty for data/PeerRead. The run hash covers its content.", default="")
+    path: str = setting("Checkout; empty for data/PeerRead. The run hash covers its content.", default="", path=True)
     sections: list[str] = setting("Folders of the checkout's data from which abstracts are read, in this order.")
     max_docs: int = setting("Maximum number of documents, chosen at random; 0 for all.", default=0, at_least=0)
     words: int = setting("Number of words: the most frequent.", at_least=2)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sparseid.data.paths import data_folder, unusable
 from sparseid.errors import InputError
+from sparseid.text import lines_of, read_text
 
 if TYPE_CHECKING:
     from sparseid.data.zeisel.settings import ZeiselSettings
@@ -31,7 +32,7 @@ def read_gene_sets(path: Path) -> dict[str, frozenset[str]]:
     if reason := unusable(path):
         raise InputError(f"{path} {reason}\n{by_hand()}", KEYS)
     sets: dict[str, frozenset[str]] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
+    for number, line in enumerate(lines_of(read_text(path, KEYS, western=True)), start=1):
         name, *rest = line.split("\t")
         genes = frozenset(gene.strip().upper() for gene in rest[1:] if gene.strip())
         if not line.strip():

@@ -13,6 +13,7 @@ from sparseid.data.download import download
 from sparseid.data.paths import data_folder, samples_folder, unusable
 from sparseid.data.zeisel.settings import SAMPLE
 from sparseid.errors import InputError
+from sparseid.text import WESTERN, open_text
 
 if TYPE_CHECKING:
     from sparseid.data.zeisel.settings import ZeiselSettings
@@ -26,6 +27,8 @@ MOST_HEADER_LINES = 30
 """Maximum number of first lines in which the classes are searched."""
 
 KEYS = ("data.path", "data.source")
+MOST = 2**31 - 1
+"""Maximum number of molecules of a gene in a cell, beyond any cell's."""
 FEWEST_CELLS = 5
 """Minimum number of cells of a class, for fivefold cross-validated accuracy (`metrics.classification`)."""
 
@@ -97,13 +100,17 @@ def read_original(path: Path) -> Cells:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # lines longer than others
-            table = pd.read_csv(path, sep="\t", skiprows=genes_from, header=None, encoding="latin-1", na_filter=False)
+            table = pd.read_csv(
+                path, sep="\t", skiprows=genes_from, header=None, encoding_errors=WESTERN, na_filter=False
+            )
         values = table.iloc[:, 2:]
         if any(kind.kind != "i" for kind in values.dtypes):
             raise ValueError("a count is not a whole number")
-        counts = values.to_numpy(np.int32)
-        if counts.shape[1] != len(classes) or counts.min() < 0:
-            raise ValueError(f"{len(classes)} cells, {counts.shape[1]} counts of a gene, none negative, are needed")
+        counts = values.to_numpy(np.int64)
+        if counts.shape[1] != len(classes) or counts.min() < 0 or counts.max() > MOST:
+            text = f"{len(classes)} cells, {counts.shape[1]} counts of a gene, none negative or above {MOST}"
+            raise ValueError(f"{text}, are needed")
+        counts = counts.astype(np.int32)
     except (ValueError, OverflowError, Warning) as error:
         where = _wrong_line(path, genes_from, len(classes)) or f": {error}"
         told = "A gene is its name, a number and the molecules in each cell, whole numbers, with tabs between"
@@ -125,9 +132,9 @@ def varying(counts: NDArray[np.int32]) -> NDArray[np.bool_]:
 
 def _wrong_line(path: Path, genes_from: int, cells: int) -> str:
     """Return the error of the first gene line without a whole number per cell; empty if all are correct."""
-    with path.open(encoding="latin-1") as file:
+    with open_text(path, KEYS, western=True) as file:
         for number, line in enumerate(file, start=1):
-            gene, *numbers = line.rstrip("\r\n").split("\t")
+            gene, *numbers = _fields(line)
             counts = numbers[1:]
             if number <= genes_from or not line.strip():
                 continue
@@ -136,15 +143,22 @@ def _wrong_line(path: Path, genes_from: int, cells: int) -> str:
             for cell, count in enumerate(counts, start=1):
                 if not count.strip().isdecimal():
                     return f", line {number}, {gene!r}: {count!r}, of cell {cell}, is not a whole number"
+                if int(count) > MOST:
+                    return f", line {number}, {gene!r}: {count}, of cell {cell}, is more than a cell can hold ({MOST})"
     return ""
+
+
+def _fields(line: str) -> list[str]:
+    """Return the fields of a line, which some programs quote."""
+    return [field.removeprefix('"').removesuffix('"') for field in line.rstrip("\n").split("\t")]
 
 
 def _header(path: Path) -> tuple[NDArray[np.str_], int]:
     """Return the class of each cell, and the number of the first line of a gene."""
     classes = None
-    with path.open(encoding="latin-1") as file:
+    with open_text(path, KEYS, western=True) as file:
         for number, line in zip(range(MOST_HEADER_LINES), file, strict=False):
-            label, *values = line.rstrip("\r\n").split("\t")
+            label, *values = _fields(line)
             if not label and values:  # lines about cells have their name in the second field
                 label, *values = values
             if label == CLASS:

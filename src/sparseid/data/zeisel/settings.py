@@ -23,7 +23,9 @@ class ZeiselSettings(FeatureMatrixSettings):
         choices=(SAMPLE, ORIGINAL),
     )
     path: str = setting(
-        "Text file of the original; empty for the one in data/zeisel. The run hash covers its content.", default=""
+        "Text file of the original; empty for the one in data/zeisel. The run hash covers its content.",
+        default="",
+        path=True,
     )
     genes: int = setting("Final number of genes: those that vary most after normalisation.", at_least=2)
     noisy_genes: int = setting("Number of genes before that: those that vary most for their mean.", at_least=2)
@@ -39,7 +41,9 @@ class ZeiselSettings(FeatureMatrixSettings):
         "Count the gene sets that some factor's genes are enriched for; requires the original's names.", default=False
     )
     gene_sets: str = setting(
-        "GMT file of gene sets; empty for the one in data/zeisel. The run hash covers its content.", default=""
+        "GMT file of gene sets; empty for the one in data/zeisel. The run hash covers its content.",
+        default="",
+        path=True,
     )
 
     loads = "sparseid.data.zeisel.datamodule:ZeiselData"

@@ -48,7 +48,7 @@ def launch_slurm(runs: Sequence[RunConfig], single: bool, settings: SlurmSetting
     """
     _require_slurm()
     refuse_tasks(runs, settings)
-    folder = Path(settings.submitit_folder)
+    folder = Path(settings.submitit_folder).expanduser()
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / ".submitting"):  # a second command would not see jobs that are being submitted
         outcomes, jobs = _submit({run_name(run): run for run in runs}, settings)

@@ -1,0 +1,56 @@
+"""YAML files as Hydra reads them, with or without a byte order mark, named in every error."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+from hydra._internal.core_plugins.file_config_source import FileConfigSource
+from hydra._internal.sources_registry import SourcesRegistry
+from hydra.core.plugins import Plugins
+from hydra.plugins.config_source import ConfigLoadError, ConfigResult
+from omegaconf import OmegaConf
+
+from sparseid.text import read_text
+
+SPACES = str.maketrans("\x85\u2028\u2029", "   ")
+"""PyYAML ends lines, and so comments, at these characters, unlike editors: the rest would become a setting."""
+
+
+class TextFileSource(FileConfigSource):
+    """Hydra's source of a folder of YAML files; it reads them as we read all text.
+
+    Hydra's own takes a byte order mark for the beginning of the first line, and so overlooks ``# @package _global_``.
+    """
+
+    def __init__(self, provider: str, path: str) -> None:
+        super().__init__(provider, path)
+        self.path = os.path.expanduser(self.path)
+
+    def load_config(self, config_path: str) -> ConfigResult:
+        """Return the content of a file.
+
+        Raises
+        ------
+        InputError
+            If it is not UTF-8.
+        """
+        path = Path(self.path, self._normalize_file_name(config_path)).resolve()
+        if not path.is_file():
+            raise ConfigLoadError(f"Config not found : {path}")
+        text = read_text(path).translate(SPACES)
+        stream = io.StringIO(text)
+        stream.name = str(path)  # for PyYAML's messages
+        return ConfigResult(
+            provider=self.provider,
+            path=self.full_path(),
+            config=OmegaConf.load(stream),
+            header=self._get_header_dict(text[:512]),
+        )
+
+
+def use_text_files() -> None:
+    """Let Hydra read the files of every folder with `TextFileSource`; it has no other way to choose its source."""
+    Plugins.instance()  # registers Hydra's own first
+    SourcesRegistry.instance().types[FileConfigSource.scheme()] = TextFileSource

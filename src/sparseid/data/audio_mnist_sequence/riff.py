@@ -1,0 +1,104 @@
+"""Chunks of a wav file: the samples of integer recordings, also of streams whose header does not know their length.
+
+Python's ``wave`` refuses WAVE_FORMAT_EXTENSIBLE before 3.12, and every file without a length; other readers want a
+library of the system.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import NamedTuple
+
+PCM, EXTENSIBLE = 0x0001, 0xFFFE
+"""Format tags of integer samples, directly or as the subformat of an extended description."""
+PCM_SUBFORMAT = PCM.to_bytes(2, "little") + bytes.fromhex("000000001000800000aa00389b71")
+"""GUID of integer samples."""
+UNKNOWN_FROM = 0x7FFF0000
+"""Lengths from this on are written by programs that do not know it, such as sox (0x7FFFF000) or ffmpeg (0xFFFFFFFF)."""
+
+
+class Pcm(NamedTuple):
+    """Integer samples of a wav file.
+
+    Attributes
+    ----------
+    channels, bits, rate
+        Number of channels, bits of a sample, samples per second.
+    length
+        Number of bytes that the header gives; that of `content` if the header does not know it.
+    content
+        Bytes of the samples, as many as there are.
+    """
+
+    channels: int
+    bits: int
+    rate: int
+    length: int
+    content: bytes
+
+
+def read_pcm(path: Path) -> Pcm:
+    """Return the integer samples of a wav file.
+
+    A length of samples of 0xFFFFFFFF or slightly below 2^31 or above means to the end of the file, and so does 0 if
+    something else than chunks follows. An RF64 file has its length in a chunk of its own.
+
+    Raises
+    ------
+    ValueError
+        If it is not a wav file, has no samples or no description of them, or they are not integers.
+    """
+    file = path.read_bytes()
+    if file[:4] not in (b"RIFF", b"RF64"):
+        raise ValueError("file does not start with RIFF id")
+    if file[8:12] != b"WAVE":
+        raise ValueError("not a WAVE file")
+    place, form, long_length = 12, None, None
+    while place + 8 <= len(file):
+        name, size = struct.unpack_from("<4sI", file, place)
+        place += 8
+        if name == b"data":
+            if form is None:
+                raise ValueError("its samples come before their description")
+            return _samples(form, file, place, size, long_length)
+        if name == b"fmt ":
+            form = _form(file[place : place + size])
+        elif name == b"ds64" and place + 16 <= len(file):
+            long_length = struct.unpack_from("<8xQ", file, place)[0]
+        place += size + size % 2  # chunks begin at even places
+    raise ValueError("it has no samples" if form else "it is truncated or has no description of its samples")
+
+
+def _form(chunk: bytes) -> tuple[int, int, int]:
+    """Return channels, bits and rate of a description of samples."""
+    if len(chunk) < 16:
+        raise ValueError("the description of its samples is truncated")
+    tag, channels, rate, _, _, bits = struct.unpack_from("<HHIIHH", chunk)
+    if tag == EXTENSIBLE and chunk[24:40] == PCM_SUBFORMAT:
+        tag = PCM
+    if tag != PCM:
+        raise ValueError(f"unknown format: {tag:#06x}, where integers are {PCM:#06x}")
+    return channels, bits, rate
+
+
+def _samples(form: tuple[int, int, int], file: bytes, place: int, size: int, long_length: int | None) -> Pcm:
+    channels, bits, rate = form
+    if size == 0xFFFFFFFF and long_length is not None:
+        size = long_length
+    elif (size >= UNKNOWN_FROM and place + size > len(file)) or (size == 0 and not _only_chunks(file, place)):
+        frame = max(1, channels * (bits // 8))
+        size = (len(file) - place) // frame * frame  # a stream may end within a sample
+    return Pcm(channels, bits, rate, size, file[place : place + size])
+
+
+def _only_chunks(file: bytes, place: int) -> bool:
+    """Return whether a file from a place on is nothing but whole chunks: then an empty one before them is empty."""
+    while place < len(file):
+        if place + 8 > len(file):
+            return False
+        name, size = struct.unpack_from("<4sI", file, place)
+        if not name.isascii() or not name.decode("ascii").isprintable():
+            return False
+        place += 8 + size + size % 2
+    return place - len(file) in (0, 1)  # the last one may lack its filling byte

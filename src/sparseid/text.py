@@ -1,0 +1,151 @@
+"""Text files of users: one way to read tables, titles, JSON, presets and masks (standard library only).
+
+Text is UTF-8, with or without a byte order mark. Lines end at a newline (that of Unix, Windows or an old Macintosh) and
+nowhere else: not at U+2028, a form feed or 0x85, as for `str.splitlines`. A newline within quotes belongs to its field.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, TextIO, cast
+
+from sparseid.errors import InputError
+
+MARKS = {codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
+"""Byte order marks of encodings that are refused, UTF-32 before the UTF-16 that begins like it."""
+
+WESTERN = "sparseid.western"
+"""Error handler of decoders: bytes that are not UTF-8 are read as Windows-1252, which contains Latin-1's letters."""
+
+
+def _western(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    part = error.object[error.start : error.end]
+    try:
+        return part.decode("cp1252"), error.end
+    except UnicodeDecodeError:  # five bytes have no letter there
+        return part.decode("latin-1"), error.end
+
+
+codecs.register_error(WESTERN, _western)
+
+
+@contextmanager
+def open_text(path: Path, keys: tuple[str, ...] = (), western: bool = False) -> Iterator[TextIO]:
+    """Open a file, possibly gzipped, for reading; errors while it is read within the context name it.
+
+    Parameters
+    ----------
+    path
+        The file.
+    keys
+        Settings at fault if it cannot be read.
+    western
+        Read bytes that are not UTF-8 as Windows-1252 (for files whose numbers count, and whose texts are only names)
+        instead of refusing them.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or is not UTF-8.
+    """
+    try:
+        with _opened(path) as file:
+            start = file.read(4)
+        if encoding := next((name for mark, name in MARKS.items() if start.startswith(mark)), ""):
+            raise InputError(f"{path} is {encoding}: save it as UTF-8", keys)
+        with io.TextIOWrapper(_opened(path), "utf-8-sig", WESTERN if western else "strict") as text:
+            yield text
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 ({other_byte(path)}): save it as UTF-8", keys) from error
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path} cannot be read: {reason}", keys) from error
+
+
+def _opened(path: Path) -> BinaryIO:
+    return cast("BinaryIO", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+
+
+def other_byte(path: Path) -> str:
+    """Return the first byte that is not UTF-8 and its line (``byte 0xf6 in line 3``); empty if there is none."""
+    with _opened(path) as file:
+        content = file.read()
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        return f"byte 0x{content[error.start]:02x} in line {line}"
+    return ""
+
+
+def read_text(path: Path, keys: tuple[str, ...] = (), western: bool = False) -> str:
+    """Return the text of a file, without a byte order mark and with those of Unix for all newlines; see `open_text`."""
+    with open_text(path, keys, western) as file:
+        return file.read()
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Return the lines of a text.
+
+    Examples
+    --------
+    >>> lines_of("a\u2028b\x0cc\nd\n")
+    ['a\u2028b\x0cc', 'd']
+    """
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def records_of(text: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+    r"""Yield the number of its first line and the fields of each record of a table; blank lines are skipped.
+
+    Parameters
+    ----------
+    text
+        Lines with their newlines, such as an open file.
+    separator
+        A comma: fields may be quoted, with quotes doubled within. Others separate fields without quotes.
+
+    Raises
+    ------
+    ValueError
+        If a quote is not closed or a text follows it; the message gives the line in which its record begins.
+
+    Examples
+    --------
+    >>> list(records_of(['1,"a, b\n', ' ""c"" d"\n', '\n', '2,e'], ","))
+    [(1, ['1', 'a, b\n "c" d']), (4, ['2', 'e'])]
+    """
+    if separator != ",":
+        for number, line in enumerate(text, start=1):
+            if line.strip():
+                yield number, line.rstrip("\n").split(separator)
+        return
+    reader = csv.reader(text, strict=True)
+    while True:
+        first = reader.line_num + 1
+        try:
+            fields = next(reader, None)
+        except csv.Error as error:
+            raise ValueError(f"line {first}: the quotes do not match ({error})") from error
+        if fields is None:
+            return
+        if len(fields) > 1 or "".join(fields).strip():
+            yield first, fields
+
+
+def as_lines(text: str) -> Iterable[str]:
+    """Return the lines of a text with their newlines, for `records_of`."""
+    return io.StringIO(text, newline="\n")
+
+
+def visible(paths: Iterable[Path]) -> list[Path]:
+    """Return the files that are not hidden, sorted: macOS leaves ``._name`` and ``.DS_Store`` next to others."""
+    return sorted(path for path in paths if not path.name.startswith("."))

@@ -1,0 +1,83 @@
+"""Text of users: marks, newlines, quotes and encodings; every refusal names the file."""
+
+import gzip
+import re
+
+import pytest
+
+from sparseid.errors import InputError
+from sparseid.text import as_lines, lines_of, open_text, read_text, records_of, visible
+
+
+@pytest.fixture
+def write(tmp_path):
+    def to_file(content, name="names.csv"):
+        path = tmp_path / name
+        path.write_bytes(content)
+        return path
+
+    return to_file
+
+
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_lines_end_at_newlines_of_every_system_and_nowhere_else(write, mark, newline):
+    path = write(mark + newline.join(["a\u2028b".encode(), b"c\x0cd\x0be\x1cf", "g\x85h\u2029".encode(), b""]))
+    assert lines_of(read_text(path)) == ["a\u2028b", "c\x0cd\x0be\x1cf", "g\x85h\u2029"]
+    with open_text(path) as file:
+        assert [number for number, _ in records_of(file, ",")] == [1, 2, 3]
+
+
+def test_a_last_line_needs_no_newline_and_a_blank_one_is_a_line():
+    assert lines_of("a\n\nb") == ["a", "", "b"]
+    assert lines_of("a\n\n") == ["a", ""]
+    assert lines_of("") == []
+
+
+def test_quoted_newlines_commas_and_quotes_belong_to_their_field():
+    text = '"id","title"\n1,"one\ntwo, ""three"""\n\n 2 ,four\n'
+    assert list(records_of(as_lines(text), ",")) == [
+        (1, ["id", "title"]),
+        (2, ["1", 'one\ntwo, "three"']),
+        (5, [" 2 ", "four"]),
+    ]
+    assert list(records_of(as_lines('1::"two\n'), "::")) == [(1, ["1", '"two'])]
+    assert list(records_of(as_lines('1|"two|3\n'), "|")) == [(1, ["1", '"two', "3"])]
+
+
+@pytest.mark.parametrize("text", ['1,a\n2,"b\n3,c\n', '1,a\n2,"b"c\n3,c\n'])
+def test_a_quote_that_does_not_match_would_swallow_lines_and_is_refused_with_the_first(text):
+    with pytest.raises(ValueError, match="line 2: the quotes do not match"):
+        list(records_of(as_lines(text), ","))
+
+
+def test_other_bytes_are_refused_with_the_file_or_read_as_windows_does(write):
+    path = write("é\nnaïve".encode() + b"\nG\xf6del\x85\x81")
+    with pytest.raises(InputError, match=re.escape(f"{path} is not UTF-8 (byte 0xf6 in line 3): save it")) as error:
+        read_text(path, keys=("data.path",))
+    assert error.value.keys == ("data.path",)
+    assert read_text(path, western=True) == "é\nnaïve\nGödel…\x81"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
+def test_wide_encodings_are_named(write, encoding):
+    path = write(("\ufeff" if encoding.endswith("be") else "").encode(encoding) + "a,b".encode(encoding))
+    with pytest.raises(InputError, match=re.escape(f"{path} is {encoding[:6].upper()}: save it as UTF-8")):
+        read_text(path, western=True)
+
+
+def test_a_file_that_is_not_there_or_a_damaged_archive_is_named(tmp_path, write):
+    with pytest.raises(InputError, match=r"gone.txt cannot be read: No such file"):
+        read_text(tmp_path / "gone.txt")
+    whole = gzip.compress(b"\xef\xbb\xbf" + bytes(range(32, 127)) * 50)
+    assert read_text(write(whole, "a.gz")).startswith(' !"#')
+    for content in (b"a,b", whole[:-20], whole[:20] + b"\xff" * 9 + whole[29:]):
+        path = write(content, "b.gz")
+        with pytest.raises(InputError, match=r"b.gz cannot be read: "):
+            read_text(path)
+
+
+def test_hidden_files_are_left_out(tmp_path):
+    for name in ("b.json", "._b.json", ".DS_Store", "a.json"):
+        (tmp_path / name).touch()
+    assert [path.name for path in visible(tmp_path.iterdir())] == ["a.json", "b.json"]
