@@ -136,7 +136,7 @@ def test_tables_of_single_cells_pool_choices_and_held_out_types_and_are_not_comp
 def test_only_the_atlas_is_compared_with_the_paper():
     from sparseid.config.sweep import plan
 
-    for name, runs in (("tbr/fig5a", 450), ("tbr/fig5b", 1200)):
+    for name, runs in (("tbr/fig5a", 900), ("tbr/fig5b", 2400)):
         planned = plan([f"experiment={name}", "scale=paper"]).trials
         assert len(planned) == runs
         assert {cell.run.data.source for cell in planned} == {"atlas"}
