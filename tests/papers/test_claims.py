@@ -75,6 +75,14 @@ def test_one_seed_decides_nothing_but_says_how_it_stands():
     assert claims.mean_above(seeds(3.0, 5.0), 10, "FPE").outcome == "fails"
 
 
+def test_one_seed_decides_where_the_paper_ran_one():
+    assert claims.mean_below(seeds(3.0), 10, "FPE", fewest=1).text == "FPE 3, below 10, 1 seed"
+    assert claims.mean_above(seeds(3.0), 10, "FPE", fewest=1).outcome == "fails"
+    assert claims.mean_not_below(seeds(3.0), seeds(2.0), "FPE", fewest=1).outcome == "holds"
+    nothing = claims.mean_above(seeds(), 10, "FPE", fewest=1)
+    assert (nothing.outcome, nothing.measured) == ("undecided", False)
+
+
 def test_test_of_a_difference_is_paired_over_shared_seeds_and_one_sided():
     upper, lower = seeds(5.0, 6.1, 7.3), seeds(4.0, 5.3, 6.0)
     finding = claims.significantly_above(upper, lower, "E2EE")
