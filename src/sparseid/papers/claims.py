@@ -156,17 +156,18 @@ def always_zero(values: pd.Series, what: str) -> Finding:
     return Finding("holds" if len(values) > 1 else "undecided", text, largest)
 
 
-def always_above(values: pd.Series, limit: float, what: str) -> Finding:
-    """Check that every value lies above `limit`; a single lower one refutes it.
+def always_above(values: pd.Series, limit: float, what: str, strict: bool = True) -> Finding:
+    """Check that every value lies above `limit`, or at it unless `strict`; a single lower one refutes it.
 
     For claims that something never happens: the values may come from several settings, with one seed each.
     """
     if values.empty:
         return not_measured(what)
     lowest = float(values.min())
-    above = lowest > limit
+    above = lowest > limit or (lowest == limit and not strict)
     text = f"lowest {what} of {len(values)} run{'s' if len(values) != 1 else ''}: {lowest:.3g}"
-    text += f", {_not_unless(above, f'above {limit:.3g}')}"
+    bound = f"{'above' if strict else 'at least'} {limit:.3g}"
+    text += f", {_not_unless(above, bound)}"
     return Finding("fails" if not above else "holds" if len(values) > 1 else "undecided", text, lowest)
 
 
