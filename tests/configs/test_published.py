@@ -17,6 +17,8 @@ from sparseid.config.compose import compose
 from sparseid.config.identity import row_keys, run_directory
 from sparseid.config.sweep import plan
 from sparseid.data.digit_circle.settings import DigitCircleSettings
+from sparseid.data.gtex.settings import GtexSettings
+from sparseid.data.gtex.sources import SOURCES
 from sparseid.data.latent_walk.settings import LatentWalkSettings
 from sparseid.data.mlp_mixture.settings import MLPMixtureSettings
 from sparseid.data.seven_features.settings import SevenFeaturesSettings
@@ -42,6 +44,11 @@ def value_of(run, key):
     return functools.reduce(getattr, key.split("."), run)
 
 
+def leaves(keys):
+    """The keys that contain no other one."""
+    return {key for key in keys if not any(other.startswith(f"{key}.") for other in keys)}
+
+
 @pytest.mark.parametrize("key", PUBLISHED["settings"])
 def test_every_published_value_is_what_scale_paper_composes_to(paper, key):
     value = value_of(paper, key)
@@ -52,11 +59,7 @@ def test_every_published_value_is_what_scale_paper_composes_to(paper, key):
 
 def test_no_setting_of_method_and_data_is_left_out(paper):
     keys = [*dotted_keys(SparlingSettings, "method."), *dotted_keys(DigitCircleSettings, "data.")]
-    leaves = {key for key in keys if not any(other.startswith(f"{key}.") for other in keys)} - {
-        "method.name",
-        "data.name",
-    }
-    assert leaves <= set(PUBLISHED["settings"])
+    assert leaves(keys) - {"method.name", "data.name"} <= set(PUBLISHED["settings"])
 
 
 DOMAINS = {"digitcircle": PUBLISHED, **PUBLISHED["domains"]}
@@ -205,9 +208,44 @@ def test_every_trial_of_tbr_figure_4_has_the_published_setting():
 
 def test_no_setting_of_tbr_and_its_data_is_left_out():
     keys = {*dotted_keys(TBRSettings, "method."), *dotted_keys(TreeSimulationSettings, "data.")}
-    assert keys - {"method.name", "data.name"} == {
+    assert leaves(keys) - {"method.name", "data.name"} == {
         key for key in (*TBR["settings"], *TBR["sweep"]) if not key.startswith("trainer.")
     }
+
+
+CELLS = TBR["cells"]
+
+
+@pytest.mark.parametrize("figure", CELLS["figures"])
+def test_every_trial_of_tbr_figure_5_has_the_published_setting(figure):
+    published = CELLS["figures"][figure]
+    swept = {key: entry.get("value") or list(range(entry["count"])) for key, entry in published["sweep"].items()}
+    trials = plan([f"experiment=tbr/{figure}", "scale=paper"]).trials
+    asked = [tuple(value_of(trial.run, key) for key in swept) for trial in trials]
+    assert sorted(asked) == sorted(itertools.product(*swept.values()))
+    for trial in trials:
+        run = trial.run
+        assert run.seeds == list(range(published["seeds"]["first"], published["seeds"]["last"] + 1))
+        assert run.data.held_out.train_on == CELLS["trained_on"][figure][run.method.variant]
+        assert len(run.method.candidates) == {"tbr": 10, "baseline": 2}[run.method.variant]
+    for key, entry in CELLS["settings"].items():
+        values = [value_of(trial.run, key) for trial in trials]
+        assert all((value, type(value)) == (entry["value"], type(entry["value"])) for value in values), key
+
+
+def test_no_setting_of_tbr_on_cells_is_left_out_and_all_have_a_source():
+    keys = leaves({*dotted_keys(TBRSettings, "method."), *dotted_keys(GtexSettings, "data.")})
+    for figure in CELLS["figures"].values():
+        named = {*CELLS["settings"], *figure["sweep"], "data.held_out.train_on"}
+        assert keys - {"method.name", "data.name"} == {key for key in named if not key.startswith("trainer.")}
+        assert all(entry["source"] for entry in (*CELLS["settings"].values(), *figure["sweep"].values()))
+
+
+def test_the_atlas_has_the_papers_types_cells_and_genes():
+    atlas = SOURCES["atlas"]
+    assert atlas.expected == (43, 15256)
+    assert " ".join(atlas.latents) == "C1orf43 CHMP2A EMC7 PSMB2 PSMB4 REEP5 SNRPD3 VCP VPS29"
+    assert (atlas.groupby, atlas.exclude) == ("Broad cell type", ("Unknown",))
 
 
 REGCL = yaml.safe_load((Path(sparseid.papers.regcl.__file__).parent / "published.yaml").read_text())
@@ -259,9 +297,8 @@ def test_every_trial_of_the_sparse_vaes_figure_3_has_the_published_setting():
 
 def test_no_setting_of_the_sparse_vae_and_its_seven_features_is_left_out():
     keys = {*dotted_keys(SparseVAESettings, "method."), *dotted_keys(SevenFeaturesSettings, "data.")}
-    leaves = {key for key in keys if not any(other.startswith(f"{key}.") for other in keys)}
     named = {*SPARSE_VAE["settings"], *SPARSE_VAE["sweep"], *NOT_PUBLISHED, "method.model"}
-    assert leaves - {"method.name", "data.name"} == {key for key in named if not key.startswith("trainer.")}
+    assert leaves(keys) - {"method.name", "data.name"} == {key for key in named if not key.startswith("trainer.")}
     entries = [*SPARSE_VAE["settings"].values(), *SPARSE_VAE["sweep"].values(), *SPARSE_VAE["models"]]
     assert all(entry["source"] for entry in entries)
 

@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from sparseid.training.rows import read_rows
+
 
 def test_a_sweep_of_stacks_ends_with_the_papers_table_and_another_table_shares_its_runs(smoke):
     code, said = smoke.run("experiment=tbr/fig4", "data.S=1", "trainer=cpu")
@@ -29,6 +31,12 @@ def test_a_figure_on_single_cells_says_that_its_cells_are_not_the_papers(smoke, 
     code, said = smoke.run(f"experiment=tbr/{figure}", *one, env=environment)
     assert code == 0, said
     (log,) = (smoke.outputs / "smoke" / "tbr").glob("gtex-tbr-S1-z_choice0-*pbmc68k-seeds0to1-*/log.txt")
+    rows = read_rows(log.parent / "result.json")
+    choice = {(row.seed, row.metric): row.value for row in rows}
+    for seed in (0, 1):  # tuned per phenotype, from the candidates of the preset
+        assert choice[seed, "chosen_lambda"] in (0.0, 0.01, 0.001)
+        assert choice[seed, "chosen_lr"] in (0.001, 0.0001)
+        assert choice[seed, "val_mse"] > 0
     assert "NOT COMPARABLE with the paper: 700 blood cells" in log.read_text()
     assert "10x_pbmc68k_reduced.h5ad (SHA-256" in log.read_text()
     assert "(small: synthetic cells, smoke: blood cells)" in " ".join(said.split())

@@ -91,13 +91,14 @@ CELLS_MCC = {"tbr": [0.51, 0.61, 0.61], "baseline": [0.5, 0.4, 0.31]}
 UNSEEN = {"tbr": [1.1, 0.49, 0.47], "baseline": [2.0, 2.0, 2.0]}
 
 
-def cell_rows(mcc=CELLS_MCC, unseen=UNSEEN):
+def cell_rows(mcc=CELLS_MCC, unseen=UNSEEN, changes=range(3)):
     """Rows as the paper's numbers on single cells would give them: two choices of latents, two held-out types."""
     made = []
-    for seed, choice, method, s in itertools.product(range(3), range(2), ("tbr", "baseline"), range(3)):
+    for seed, choice, method, s in itertools.product(range(3), range(2), ("tbr", "baseline"), changes):
         keys = {"domain": "gtex", "method": method, "S": s, "z_choice": choice, "source": "semi_synthetic"}
         noise = 0.002 * seed * (1 + (method == "tbr") + s) + 0.01 * choice
-        made.append((keys, seed, "mcc", mcc[method][s] + noise, "tbr/fig5a"))
+        if s < len(mcc[method]):
+            made.append((keys, seed, "mcc", mcc[method][s] + noise, "tbr/fig5a"))
         for held_out in range(2):
             value = unseen[method][s] + noise + 0.1 * held_out
             made.append((keys | {"held_out": held_out}, seed, "unseen_mse", value, "tbr/fig5b"))
@@ -121,11 +122,21 @@ def test_claims_on_single_cells_hold_on_the_papers_numbers_and_fail_where_method
     }
 
 
+def test_errors_on_unseen_types_are_compared_at_every_number_of_changes_that_was_run():
+    claim = ("tbr-fig5b-baseline_worse",)
+    more = cell_rows(unseen={"tbr": [1.1, 0.49, 0.47, 3.0], "baseline": [2.0] * 4}, changes=range(4))
+    assert outcomes(cell_rows(), claim) == {claim[0]: "holds"}
+    assert outcomes(more, claim) == {claim[0]: "fails"}
+    assert outcomes(cell_rows(changes=range(2)), claim) == {claim[0]: "undecided"}
+
+
 def test_tables_of_single_cells_pool_choices_and_held_out_types_and_are_not_compared():
     for name, replicates, printed in (("tbr/fig5a", 6, 0.31), ("tbr/fig5b", 12, None)):
         made = {(cell.keys["method"], cell.keys["S"]): cell for cell in entries(artefact(name), cell_rows(), "small")}
-        assert len(made) == 6
-        assert {cell.ours.n for cell in made.values()} == {replicates}
+        assert len(made) == 2 * 6
+        measured = {keys: cell for keys, cell in made.items() if cell.ours}
+        assert {changes for _, changes in measured} == {0, 1, 2}
+        assert {cell.ours.n for cell in measured.values()} == {replicates}
         assert made["baseline", 2].target.value == printed
         assert str(made["tbr", 1].verdict) == "not comparable"
         figure = artefact(name).draw(cell_rows(), artefact(name).targets, "small")
@@ -136,7 +147,7 @@ def test_tables_of_single_cells_pool_choices_and_held_out_types_and_are_not_comp
 def test_only_the_atlas_is_compared_with_the_paper():
     from sparseid.config.sweep import plan
 
-    for name, runs in (("tbr/fig5a", 450), ("tbr/fig5b", 1200)):
+    for name, runs in (("tbr/fig5a", 900), ("tbr/fig5b", 2400)):
         planned = plan([f"experiment={name}", "scale=paper"]).trials
         assert len(planned) == runs
         assert {cell.run.data.source for cell in planned} == {"atlas"}
@@ -189,6 +200,8 @@ def test_claims_about_leaves_and_linear_data_hold_on_curves_like_figure_4_and_fa
     both = ("tbr-fig6", "tbr-fig7")
     good = rows()
     assert set(outcomes(good, both, good).values()) == {"holds"}
+    same = rows(mcc=MCC | {"baseline": [0.5, 0.49, 0.45, 0.4, 0.4, 0.4]})
+    assert outcomes(same, ("tbr-fig6-entangled",)) == {"tbr-fig6-entangled_S0": "fails"}  # TBR alone is more entangled
     far = rows(mcc={"tbr": [0.5, 0.8, 0.9, 0.8, 0.7, 0.6], "baseline": [0.5, 0.9, 0.5, 0.5, 0.45, 0.4]})
     assert outcomes(far, both, good) == {
         "tbr-fig6-near_perfect_S1": "fails",
@@ -253,6 +266,8 @@ def test_run_times_are_compared_per_data_set():
     assert (simulated.ours.centre, simulated.target.value) == (41.0, 42.98)
     assert (on_cells.ours, on_cells.target.value) == (None, 25.37)
     assert outcomes(frame, ("tbr-runtime",)) == {"tbr-runtime-sim_order": "holds"}
+    slow = frame.assign(value=frame["value"] + 80)
+    assert outcomes(slow, ("tbr-runtime",)) == {"tbr-runtime-sim_order": "fails"}
 
 
 def test_claims_without_rows_are_undecided():

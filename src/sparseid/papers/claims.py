@@ -8,7 +8,8 @@ cases of a "for every ..." claim::
     def robust(rows, changes): ...
 
 Checks follow the notation of the targets files: a comparison compares means over seeds. With fewer than two seeds
-nothing is decided, but the text states the outcome so far.
+nothing is decided, but the text states the outcome so far; a check of a number for which the paper ran a single seed
+is decided by one, with ``fewest=1``.
 """
 
 from __future__ import annotations
@@ -129,14 +130,14 @@ def every(findings: Mapping[str, Finding]) -> Finding:
     return Finding(deciding, text, first.statistic, first.p, measured=bool(parts))
 
 
-def mean_below(values: pd.Series, limit: float, what: str) -> Finding:
+def mean_below(values: pd.Series, limit: float, what: str, fewest: int = 2) -> Finding:
     """Check that the mean over seeds lies below `limit`."""
-    return _compare_mean(values, lambda mean: mean < limit, what, f"below {limit:g}")
+    return _compare_mean(values, lambda mean: mean < limit, what, f"below {limit:g}", fewest)
 
 
-def mean_above(values: pd.Series, limit: float, what: str) -> Finding:
+def mean_above(values: pd.Series, limit: float, what: str, fewest: int = 2) -> Finding:
     """Check that the mean over seeds lies above `limit`."""
-    return _compare_mean(values, lambda mean: mean > limit, what, f"above {limit:g}")
+    return _compare_mean(values, lambda mean: mean > limit, what, f"above {limit:g}", fewest)
 
 
 def mean_within(values: pd.Series, limit: float, what: str) -> Finding:
@@ -155,17 +156,18 @@ def always_zero(values: pd.Series, what: str) -> Finding:
     return Finding("holds" if len(values) > 1 else "undecided", text, largest)
 
 
-def always_above(values: pd.Series, limit: float, what: str) -> Finding:
-    """Check that every value lies above `limit`; a single lower one refutes it.
+def always_above(values: pd.Series, limit: float, what: str, strict: bool = True) -> Finding:
+    """Check that every value lies above `limit`, or at it unless `strict`; a single lower one refutes it.
 
     For claims that something never happens: the values may come from several settings, with one seed each.
     """
     if values.empty:
         return not_measured(what)
     lowest = float(values.min())
-    above = lowest > limit
+    above = lowest > limit or (lowest == limit and not strict)
     text = f"lowest {what} of {len(values)} run{'s' if len(values) != 1 else ''}: {lowest:.3g}"
-    text += f", {_not_unless(above, f'above {limit:.3g}')}"
+    bound = f"{'above' if strict else 'at least'} {limit:.3g}"
+    text += f", {_not_unless(above, bound)}"
     return Finding("fails" if not above else "holds" if len(values) > 1 else "undecided", text, lowest)
 
 
@@ -179,7 +181,7 @@ def mean_ratio_below(first: pd.Series, second: pd.Series, limit: float, what: st
     return _ratio(first, second, lambda ratio: ratio < limit, what, f"below {limit:g}")
 
 
-def mean_not_below(upper: pd.Series, lower: pd.Series, what: str, strict: bool = False) -> Finding:
+def mean_not_below(upper: pd.Series, lower: pd.Series, what: str, strict: bool = False, fewest: int = 2) -> Finding:
     """Check mean(upper) >= mean(lower), or > if `strict`; over their common replicates, if there are at least two."""
     if upper.empty or lower.empty:
         return not_measured(what)
@@ -188,7 +190,8 @@ def mean_not_below(upper: pd.Series, lower: pd.Series, what: str, strict: bool =
         upper, lower = upper[shared], lower[shared]
     difference = float(upper.mean() - lower.mean())
     text = f"{what}: {upper.mean():.3g} against {lower.mean():.3g}"
-    return decide(difference > 0 or (difference == 0 and not strict), text, difference, min(len(upper), len(lower)))
+    holds = difference > 0 or (difference == 0 and not strict)
+    return decide(holds, text, difference, min(len(upper), len(lower)), fewest)
 
 
 def significantly_above(upper: pd.Series, lower: pd.Series, what: str, ranks: bool = False) -> Finding:
@@ -344,18 +347,18 @@ def not_measured(what: str) -> Finding:
     return Finding("undecided", f"{what} not measured", measured=False)
 
 
-def decide(holds: bool, text: str, statistic: float, n_seeds: int) -> Finding:
-    """Return the finding of a check that `holds` or not; undecided with fewer than two seeds."""
-    if n_seeds < 2:
+def decide(holds: bool, text: str, statistic: float, n_seeds: int, fewest: int = 2) -> Finding:
+    """Return the finding of a check that `holds` or not; undecided with fewer than `fewest` seeds."""
+    if n_seeds < fewest:
         return Finding("undecided", f"{text}; one seed, {'for' if holds else 'against'} the claim so far", statistic)
-    return Finding("holds" if holds else "fails", f"{text}, {n_seeds} seeds", statistic)
+    return Finding("holds" if holds else "fails", f"{text}, {_plural(n_seeds)}", statistic)
 
 
-def _compare_mean(values: pd.Series, holds: Callable[[float], bool], what: str, where: str) -> Finding:
+def _compare_mean(values: pd.Series, holds: Callable[[float], bool], what: str, where: str, fewest: int = 2) -> Finding:
     if values.empty:
         return not_measured(what)
     mean = float(values.mean())
-    return decide(holds(mean), f"{what} {mean:.3g}, {_not_unless(holds(mean), where)}", mean, len(values))
+    return decide(holds(mean), f"{what} {mean:.3g}, {_not_unless(holds(mean), where)}", mean, len(values), fewest)
 
 
 def _ratio(first: pd.Series, second: pd.Series, holds: Callable[[float], bool], what: str, where: str) -> Finding:
@@ -392,4 +395,8 @@ def _one_sided_rank_p(first: np.ndarray, second: np.ndarray, paired: bool) -> fl
 
 
 def _seeds(values: pd.Series) -> str:
-    return f"{len(values)} seed{'s' if len(values) != 1 else ''}"
+    return _plural(len(values))
+
+
+def _plural(n_seeds: int) -> str:
+    return f"{n_seeds} seed{'s' if n_seeds != 1 else ''}"

@@ -15,7 +15,7 @@ The file has these parts.
 ``claims``
     Statements that can be checked: ``statement`` in one sentence, ``condition``, the check as a formula, and
     ``holds_in_paper``, its outcome on the reported numbers ("yes (means)": only means are reported, so that a p value
-    cannot be computed). The report shows all three.
+    cannot be computed). The report shows all three. ``cannot_fail`` gives the reason why no rows can refute a claim.
 
 In a condition ``metric[k=v,...]`` is the vector, over replicates, of a metric in the rows of the artefact whose keys
 match. A comparison between two such terms compares means; ``median``, ``min`` and ``max`` replace the mean where they
@@ -81,6 +81,9 @@ class Statement:
     statement: str
     condition: str
     holds_in_paper: str
+    """Its outcome on the reported numbers, with the reason if no rows of ours can refute it."""
+    cannot_fail: str = ""
+    """This reason; empty for a claim that can fail."""
 
 
 @dataclass(frozen=True)
@@ -174,4 +177,7 @@ def _target(entry: dict[str, Any]) -> Target:
 def _statement(entry: dict[str, Any]) -> Statement:
     holds = entry["holds_in_paper"]
     in_words = {True: "yes", False: "no"}[holds] if isinstance(holds, bool) else holds
-    return Statement(entry["id"], entry["artefact"], entry["statement"], entry["condition"], in_words)
+    reason = entry.get("cannot_fail", "")
+    if reason:
+        in_words = f"{in_words}; our rows cannot refute it: {reason}"
+    return Statement(entry["id"], entry["artefact"], entry["statement"], entry["condition"], in_words, reason)

@@ -85,3 +85,9 @@ def test_a_type_that_correlates_with_none_is_refused():
 def test_one_type_is_no_tree():
     with pytest.raises(ValueError, match="two types"):
         dendrogram(np.eye(4), np.zeros(4, int))
+
+
+@pytest.mark.parametrize(("setting", "value"), [("correlation", "kendall"), ("method", "ward")])
+def test_another_correlation_or_linkage_is_refused_and_not_taken_for_the_default(setting, value):
+    with pytest.raises(ValueError, match=f"{setting} must be .* got '{value}'"):
+        dendrogram(np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.5]]), np.arange(3), **{setting: value})

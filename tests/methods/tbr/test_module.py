@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 
+from sparseid.errors import ConfigError
 from sparseid.methods.tbr import losses
 from sparseid.methods.tbr.module import TBRModule
 from sparseid.training.build import build_data, build_module
@@ -139,6 +140,7 @@ def test_every_member_has_a_validation_curve(config):
         *((7, ()), (20, ()), (41, ()), (4, ("method.penalty=prox_l1",)), (20, ("method.latent_norm=batchnorm",))),
         *((step, ("method.estimator=warm_start", "method.warm_up_samples=400")) for step in (9, 10, 11)),
         (20, ("method.test_weights=best",)),
+        (20, ("method.test_weights=best", "method.tuning.lr=[0.01,0.001]")),
     ],
 )
 def test_an_interrupted_run_ends_bit_for_bit_like_one_never_interrupted(config, monkeypatch, step, changes):
@@ -236,6 +238,80 @@ def test_the_weights_of_the_lowest_validation_error_are_tested(config, monkeypat
     assert numbers(last, 0) != numbers(five, 0)
 
 
+TUNED = ("method.test_weights=best", "method.tuning.penalty_weight=[0.3,0.001]", "method.tuning.lr=[0.001,0.01]")
+
+
+def alone(weight, rate):
+    """Settings of one candidate without tuning."""
+    return "method.test_weights=best", f"method.penalty_weight={weight}", f"method.lr={rate}"
+
+
+def test_each_member_is_tested_with_the_candidate_of_its_lowest_validation_error(config):
+    """A tuned stack measures, seed by seed, what the run of the best candidate alone does, and records which one."""
+    folder = execute(config(*TUNED, f"outputs={config().outputs}/tuned"))
+    rows = read_rows(folder / "result.json")
+    choice = {(row.seed, row.metric): row.value for row in rows}
+    curves, measured = {}, {}
+    for weight, rate in ((0.3, 0.001), (0.3, 0.01), (0.001, 0.001), (0.001, 0.01)):
+        run = execute(config(*alone(weight, rate), f"outputs={config().outputs}/{weight}-{rate}"))
+        for seed in (0, 1):
+            curves[seed, (weight, rate)] = min(float(line.split(",")[3]) for line in curve(run, seed))
+            measured[seed, (weight, rate)] = numbers(run, seed)
+    for seed in (0, 1):
+        errors = {candidate: error for (of, candidate), error in curves.items() if of == seed}
+        best = min(errors, key=errors.get)
+        assert (choice[seed, "chosen_lambda"], choice[seed, "chosen_lr"]) == best
+        assert choice[seed, "val_mse"] == pytest.approx(errors[best], rel=1e-4)
+        found = {key: value for key, value in numbers(folder, seed).items() if key in measured[seed, best]}
+        assert len(found) == 2 + 2 * 10
+        np.testing.assert_allclose(list(found.values()), list(measured[seed, best].values()), rtol=1e-3)
+    arrays = np.load(folder / "arrays.npz")
+    assert len(arrays["deltas"]) == len(arrays["weights"]) == len(arrays["correlation"]) == 2
+
+
+def test_known_validation_errors_choose_the_candidate(config, monkeypatch):
+    """With these errors in place of the measured ones, seed 0 gets its third candidate, seed 1 its second."""
+    of_models = torch.tensor([0.5, 0.4, 0.1, 0.9, 0.8, 0.2, 0.3, math.nan])
+
+    def replaced(self):
+        self._squares, self._items = of_models + 0.01 * self.global_step, 1
+        on_end(self)
+
+    on_end = TBRModule.on_validation_epoch_end
+    monkeypatch.setattr(TBRModule, "on_validation_epoch_end", replaced)
+    rows = read_rows(execute(config(*TUNED)) / "result.json")
+    choice = {(row.metric, row.seed): row.value for row in rows}
+    assert [choice["chosen_lambda", seed] for seed in (0, 1)] == [0.001, 0.3]
+    assert [choice["chosen_lr", seed] for seed in (0, 1)] == [0.001, 0.01]
+    assert [choice["val_mse", seed] for seed in (0, 1)] == pytest.approx(
+        [0.17, 0.27]
+    )  # of the first one, after 7 steps
+
+
+def test_the_baseline_is_tuned_in_its_rate_alone(config):
+    folder = execute(config(*TUNED, "method.variant=baseline"))
+    assert len(state(folder)["model.root_weights"]) == 2 * 2
+    metrics = {row.metric for row in read_rows(folder / "result.json")}
+    assert "chosen_lr" in metrics
+    assert "chosen_lambda" not in metrics
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (("method.tuning.lr=[0.001]",), "method.test_weights=best"),
+        (("method.test_weights=best", "method.tuning.lr=[0.001,0]"), "method.tuning.lr lists numbers above 0"),
+        (("method.test_weights=best", "method.tuning.penalty_weight=[-1]"), "lists numbers at least 0"),
+        (("method.test_weights=best", "method.tuning.penalty_weight=[0,nan]"), "lists numbers at least 0"),
+        (("method.test_weights=best", "method.tuning.lr=[0.1,0.1]"), "contains a value twice"),
+        (("method.test_weights=best", "method.tuning.lr=[0.1]", "method.estimator=two_stage"), "only the paper's"),
+    ],
+)
+def test_candidates_that_cannot_be_compared_are_refused(config, changes, message):
+    with pytest.raises(ConfigError, match=message):
+        config(*changes)
+
+
 def test_saved_deltas_of_two_stages_belong_to_the_latents_that_are_measured(config):
     folder = execute(config("method.estimator=two_stage"))
     arrays, trained = np.load(folder / "arrays.npz"), deltas(folder).numpy()
@@ -294,7 +370,9 @@ CELLS = ("experiment=tbr/fig5b", "method.variant=tbr", "trainer.max_samples=320"
 
 def test_on_a_held_out_cell_type_only_the_error_is_measured(config):
     cfg = config(*CELLS, "data.held_out.index=0")
-    rows = read_rows(execute(cfg) / "result.json")
+    found = read_rows(execute(cfg) / "result.json")
+    rows = [row for row in found if row.metric not in ("chosen_lambda", "chosen_lr", "val_mse")]
+    assert len(found) == len(rows) + 3 * 2  # what was chosen by validation
     assert [(row.metric, row.seed, row.n) for row in rows] == [("unseen_mse", 0, 129), ("unseen_mse", 1, 129)]
     held_out = {"domain": "gtex", "method": "tbr", "S": 1, "z_choice": 0, "held_out": 0, "source": "pbmc68k"}
     assert held_out.items() <= rows[0].keys.items()

@@ -83,8 +83,13 @@ def dendrogram(
     Raises
     ------
     ValueError
-        If there are fewer than two types or dimensions, or the means of a type are the same in all dimensions.
+        If there are fewer than two types or dimensions, or the means of a type are the same in all dimensions; if
+        `correlation` or `method` is another one.
     """
+    if correlation not in ("pearson", "spearman"):
+        raise ValueError(f"correlation must be pearson or spearman, got {correlation!r}")
+    if method not in ("complete", "average"):
+        raise ValueError(f"method must be complete or average, got {method!r}")
     counts = np.bincount(types)
     if len(counts) < 2 or points.shape[1] < 2:
         raise ValueError(f"a tree needs two types in two dimensions, got {len(counts)} in {points.shape[1]}")

@@ -9,4 +9,7 @@ METRICS = (
     Metric("mse", "squared label unit", "low", "MSE", "test error of the label"),
     Metric("ate_mse", "squared coefficient", "low", "MSE of effects", "squared error of absolute effect sizes"),
     Metric("unseen_mse", "squared label unit", "low", "MSE on unseen types", "test error on a held-out cell type"),
+    Metric("chosen_lambda", label="lambda chosen", meaning="weight of the penalty with the lowest validation error"),
+    Metric("chosen_lr", label="learning rate chosen", meaning="learning rate with the lowest validation error"),
+    Metric("val_mse", "squared label unit", "low", "validation MSE", "lowest validation error of the label"),
 )

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from sparseid.data.batch import EnvironmentBatch
-from sparseid.measurements import Key
+from sparseid.measurements import Key, Measurement
 from sparseid.methods.module import StackedModule
 from sparseid.methods.tbr.evaluation import Tested, arrays_of, measure
 from sparseid.methods.tbr.losses import l1_penalty, latent_scale, mean_squared_error, soft_threshold
@@ -23,6 +23,7 @@ from sparseid.methods.tbr.rotation import (
 )
 from sparseid.stacking.best import BestState, EarlyStop
 from sparseid.stacking.members import generators, per_member, sum_of_members
+from sparseid.stacking.tuning import StackedAdam, lowest_errors, repeated
 
 if TYPE_CHECKING:
     from sparseid.data.environments import EnvironmentData
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class TBRModule(StackedModule["EnvironmentData"]):
-    """A stack of TBR models, or of baselines, one per seed.
+    """A stack of TBR models, or of baselines, one per seed and candidate of its tuning.
 
     Parameters
     ----------
@@ -47,20 +48,23 @@ class TBRModule(StackedModule["EnvironmentData"]):
         super().__init__(data.seeds)
         self.method, self.tree = method, data.tree
         self.true_latents, self.unseen, self.domain = data.latents, data.unseen is not None, data.domain
+        weights, self.rates = zip(*method.candidates * len(data.seeds), strict=True)
+        models, seeds = len(weights), [seed for seed in data.seeds for _ in method.candidates]
         self.model = TreeModel(
             [data.features, *method.hidden, method.latents],
             torch.from_numpy(data.tree.incidence),
-            generators(data.seeds, "init"),
+            generators(seeds, "init"),
             method.slope,
             method.root_weights_std,
             batch_norm=method.latent_norm == "batchnorm",
             with_deltas=method.variant == "tbr",
         )
         if method.test_weights == "best":
-            self.lowest, self.best = EarlyStop(len(data.seeds)), BestState(self.model.state_dict())
+            self.lowest, self.best = EarlyStop(models), BestState(self.model.state_dict())
+        self.chosen: Tensor | None = None
         self._warm_steps = method.warm_up_samples // data.batch_size
         self._scale: Tensor | None = None
-        self.register_buffer("penalty_weight", per_member(method.penalty_weight, len(data.seeds)), persistent=False)
+        self.register_buffer("penalty_weight", per_member(weights, models), persistent=False)
 
     @classmethod
     def from_settings(cls, settings: TBRSettings, data: Any, run: RunNumbers) -> TBRModule:
@@ -70,8 +74,8 @@ class TBRModule(StackedModule["EnvironmentData"]):
     # training
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        """Return Adam for all parameters, with a constant learning rate."""
-        return torch.optim.Adam(self.parameters(), lr=self.method.lr, fused=True)
+        """Return Adam for all parameters, with a constant learning rate for each model."""
+        return StackedAdam(self.parameters(), self.rates, fused=True)
 
     @property
     def fits_freely(self) -> bool:
@@ -86,7 +90,8 @@ class TBRModule(StackedModule["EnvironmentData"]):
                 optimizer.state.clear()
 
     def training_step(self, batch: EnvironmentBatch, batch_idx: int) -> Tensor:
-        """Return the members' mean squared errors and penalties, summed over members."""
+        """Return the models' mean squared errors and penalties, summed over models."""
+        batch = self.for_candidates(batch)
         latents = self.model.encode(batch.inputs)
         losses = mean_squared_error(self.model.predict(latents, batch.environments), batch.labels)
         if self.model.deltas is not None and not self.fits_freely:
@@ -111,29 +116,40 @@ class TBRModule(StackedModule["EnvironmentData"]):
         assert deltas is not None
         group, state = optimizer.param_groups[0], optimizer.state[deltas]
         second = state["exp_avg_sq"] / (1 - group["betas"][1] ** state["step"])
-        step = group["lr"] / (second.sqrt() + group["eps"])
+        rates = torch.tensor(self.rates, device=deltas.device)[:, None, None]
+        step = rates / (second.sqrt() + group["eps"])
         weight = self.penalty_weight[:, None, None]
         if self._scale is not None:
             weight = weight * self._scale[:, None]
         deltas.copy_(soft_threshold(deltas, step * weight))
 
+    def for_candidates(self, batch: EnvironmentBatch) -> EnvironmentBatch:
+        """Return the batch of all models: each member's samples once for every candidate."""
+        return EnvironmentBatch(*(repeated(part, len(self.method.candidates)) for part in batch[:3]))
+
+    def of_chosen(self, values: Tensor) -> Tensor:
+        """Return the values (members, ...) of each member's chosen candidate, of values of all models."""
+        return values if self.chosen is None else values[self.chosen]
+
     # validation
 
     def on_validation_epoch_start(self) -> None:
         """Reset the sums."""
-        self._squares = torch.zeros(len(self.seeds), device=self.device)
+        self._squares = torch.zeros(len(self.rates), device=self.device)
         self._items = 0
 
     def validation_step(self, batch: EnvironmentBatch, batch_idx: int) -> None:
         """Sum squared errors."""
+        batch = self.for_candidates(batch)
         self._squares += (self.model(batch.inputs, batch.environments) - batch.labels).square().sum(dim=1)
         self._items += batch.labels.shape[1]
 
     def on_validation_epoch_end(self) -> None:
-        """Log each member's validation error, and store the weights of members that have improved."""
+        """Log each member's validation error, its best candidate's, and store the weights of models that improved."""
+        of_models = self._squares / self._items
         if self.method.test_weights == "best":
-            self.best.keep(self.lowest.update(self._squares / self._items), self.model.state_dict())
-        errors = (self._squares / self._items).tolist()
+            self.best.keep(self.lowest.update(of_models), self.model.state_dict())
+        errors = of_models[lowest_errors(of_models, len(self.method.candidates))].tolist()
         self.log_members("val_mse", errors)
         self.note_validation("validation MSE", errors)
 
@@ -145,6 +161,8 @@ class TBRModule(StackedModule["EnvironmentData"]):
         if self.method.test_weights == "best":
             self.best.keep(torch.isinf(self.lowest.best), self.model.state_dict())  # no validation was finite
             self.model.load_state_dict(self.best.tensors())
+        candidates = len(self.method.candidates)
+        self.chosen = lowest_errors(self.lowest.best, candidates) if candidates > 1 else None
         self._rotation = self.find_rotation() if self.method.estimator == "two_stage" else None
         self._batches: list[tuple[Tensor, ...]] = []
 
@@ -160,9 +178,11 @@ class TBRModule(StackedModule["EnvironmentData"]):
         return sparsest_basis(differences, pooled_covariance(moments), self.seeds).float()
 
     def test_step(self, batch: EnvironmentBatch, batch_idx: int) -> None:
-        """Collect predictions, latents and truth."""
-        latents = self.model.encode(batch.inputs)
-        predictions = self.model.predict(latents, batch.environments)
+        """Collect predictions, latents and truth; of a member's candidates, those of the chosen one."""
+        of_models = self.for_candidates(batch)
+        latents = self.model.encode(of_models.inputs)
+        predictions = self.of_chosen(self.model.predict(latents, of_models.environments))
+        latents = self.of_chosen(latents)
         if self._rotation is not None:
             latents = latents @ self._rotation.transpose(1, 2)
         assert batch.latents is not None
@@ -177,13 +197,28 @@ class TBRModule(StackedModule["EnvironmentData"]):
         keys: dict[str, Key] = {"latent_dim": self.true_latents, "learned_dim": self.method.latents}
         if self.domain:
             keys["domain"] = self.domain
-        self.measurements = measure(tested, self.seeds, keys)
+        self.measurements = measure(tested, self.seeds, keys) + self.choices(keys)
         self.arrays = arrays_of(tested)
         if self.model.deltas is not None:
             self.arrays["deltas"] = self._on_measured_latents(self.model.deltas)
         self.arrays["weights"] = self._on_measured_latents(self.model.weights())
 
+    def choices(self, keys: dict[str, Key]) -> list[Measurement]:
+        """Return each member's chosen lambda and learning rate, and their validation error; none without tuning."""
+        found, candidates = [], self.method.candidates
+        if self.chosen is None:
+            return []
+        for seed, model in zip(self.seeds, self.chosen.tolist(), strict=True):
+            penalty_weight, lr = candidates[model % len(candidates)]
+            if self.model.deltas is not None:
+                found.append(Measurement("chosen_lambda", penalty_weight, "", len(candidates), keys, seed))
+            error = float(self.lowest.best[model])
+            lowest = error if np.isfinite(error) else None
+            found.append(Measurement("chosen_lr", lr, "", len(candidates), keys, seed))
+            found.append(Measurement("val_mse", lowest, "squared label unit", len(candidates), keys, seed))
+        return found
+
     def _on_measured_latents(self, weights: Tensor) -> np.ndarray:
         """Return weights (members, rows, k) on the latents of the measurements: w . z = (w B^-1) . (B z)."""
-        weights = weights.detach()
+        weights = self.of_chosen(weights.detach())
         return (weights if self._rotation is None else weights @ torch.linalg.inv(self._rotation)).cpu().numpy()

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from sparseid.settings import DataSettings, Keys, MethodSettings, Run, SettingsError, setting
+
+
+@dataclass
+class TuningSettings:
+    """Candidate settings that every member of the stack is trained with; its lowest validation error decides."""
+
+    penalty_weight: list[float] = setting("Candidates of lambda; empty for method.penalty_weight alone.", default=[])
+    lr: list[float] = setting("Candidates of the learning rate; empty for method.lr alone.", default=[])
 
 
 @dataclass
@@ -52,6 +62,7 @@ class TBRSettings(MethodSettings):
         default="last",
         choices=("last", "best"),
     )
+    tuning: TuningSettings = setting("Settings to choose by the validation error.", default=TuningSettings)
 
     loads = "sparseid.methods.tbr.module:TBRModule"
     interfaces = ("environments",)
@@ -65,6 +76,7 @@ class TBRSettings(MethodSettings):
             text = f"the baseline has no deltas to make sparse: method.estimator={self.estimator} needs "
             yield SettingsError(("method.variant", "method.estimator"), f"{text}method.variant=tbr")
         yield from self._warm_start(run)
+        yield from self._tuning()
         if self.latent_norm != "none" and run.trainer.batch_size < 2:
             text = "the scale of latents needs at least two samples: raise trainer.batch_size or set "
             yield SettingsError(("trainer.batch_size", "method.latent_norm"), f"{text}method.latent_norm=none")
@@ -81,6 +93,31 @@ class TBRSettings(MethodSettings):
             if self.latent_norm == "batchnorm":
                 text = "batch norm would undo the rotation of a warm start: set method.latent_norm=none or in_penalty"
                 yield SettingsError(("method.latent_norm", "method.estimator"), text)
+
+    def _tuning(self) -> Iterator[SettingsError]:
+        weights, rates = self.tuning.penalty_weight, self.tuning.lr
+        if not weights and not rates:
+            return
+        for key, values, fits, words in (
+            ("method.tuning.penalty_weight", weights, lambda value: value >= 0, "at least 0"),
+            ("method.tuning.lr", rates, lambda value: value > 0, "above 0"),
+        ):
+            if not all(math.isfinite(value) and fits(value) for value in values):
+                yield SettingsError((key,), f"{key} lists numbers {words}")
+            elif len(set(values)) < len(values):
+                yield SettingsError((key,), f"{key} contains a value twice: remove the duplicate")
+        if self.test_weights != "best":
+            text = "candidates are compared by their lowest validation error: set method.test_weights=best"
+            yield SettingsError(("method.tuning", "method.test_weights"), text)
+        if self.estimator != "joint":
+            text = "only the paper's estimator can be tuned: set method.estimator=joint, or remove the candidates"
+            yield SettingsError(("method.tuning", "method.estimator"), text)
+
+    @property
+    def candidates(self) -> list[tuple[float, float]]:
+        """Pairs of lambda and learning rate to train each member with; the baseline has no penalty to weight."""
+        weights = self.tuning.penalty_weight if self.variant == "tbr" else []
+        return list(product(weights or [self.penalty_weight], self.tuning.lr or [self.lr]))
 
     def row_keys(self, data: DataSettings) -> Keys:
         """Return the name of the variant, including an estimator other than the paper's."""

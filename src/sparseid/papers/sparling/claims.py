@@ -59,6 +59,8 @@ KINDS: dict[str, tuple[str, ...]] = {
     "audiomnist": tuple("0123456789"),
 }
 """The other classes of each domain."""
+ONE_SEED = 1
+"""Seeds that decide where the paper ran a single one: tables 1 and K.2, figures 6 and 8."""
 
 
 def _values(rows: pd.DataFrame, metric: str, domain: str, steps_above: int = 0) -> pd.Series:
@@ -190,19 +192,25 @@ def l1_regimes(rows: pd.DataFrame) -> Finding:
     for weight in L1_WEIGHTS:
         error = _l1(rows, "e2ee", weight)
         if weight <= 1:
-            found[f"lambda {weight:g}, error"] = mean_below(error, 5, "E2EE")
-            found[f"lambda {weight:g}, density"] = mean_above(_l1(rows, "density", weight), 1, "density")
+            found[f"lambda {weight:g}, error"] = mean_below(error, 5, "E2EE", ONE_SEED)
+            found[f"lambda {weight:g}, density"] = mean_above(_l1(rows, "density", weight), 1, "density", ONE_SEED)
         else:
-            found[f"lambda {weight:g}"] = mean_above(error, 50, "E2EE")
+            found[f"lambda {weight:g}"] = mean_above(error, 50, "E2EE", ONE_SEED)
     return every(found)
 
 
 def _runs_above(
-    rows: pd.DataFrame, metric: str, method: str, weights: Iterable[float], limit: float, what: str
+    rows: pd.DataFrame,
+    metric: str,
+    method: str,
+    weights: Iterable[float],
+    limit: float,
+    what: str,
+    strict: bool = True,
 ) -> Finding:
     """Check that every run of every weight is above a limit; it holds only if all weights are measured."""
     measured = {weight: values(rows, metric, method=method, **{"lambda": weight}) for weight in weights}
-    finding = always_above(pd.concat(list(measured.values())), limit, what)
+    finding = always_above(pd.concat(list(measured.values())), limit, what, strict)
     absent = [f"{weight:g}" for weight, of_weight in measured.items() if of_weight.empty]
     if finding.outcome != "holds" or not absent:
         return finding
@@ -214,11 +222,7 @@ def _l1_above_sparling(rows: pd.DataFrame, metric: str, factor: float = 1) -> Fi
     ours = values(rows, metric, method="sparling_mt")
     if ours.empty:
         return not_measured(f"{label(metric)} of Sparling")
-    limit = factor * float(ours.mean())
-    if limit >= 100:
-        text = f"{factor:g} times Sparling's mean {label(metric)} is {limit:.0f} %: no run can be above"
-        return Finding("undecided", text, limit)
-    return _runs_above(rows, metric, "l1", L1_WEIGHTS, limit, label(metric))
+    return _runs_above(rows, metric, "l1", L1_WEIGHTS, factor * float(ours.mean()), label(metric))
 
 
 @claim("sparling-table1-density_not_reached")
@@ -234,7 +238,7 @@ def l1_never_as_good(rows: pd.DataFrame, metric: str) -> Finding:
 
 @claim("sparling-kl-kl_floor")
 def kl_floor(rows: pd.DataFrame) -> Finding:
-    return _runs_above(rows, "density", "kl", KL_WEIGHTS, 0.1, "density")
+    return _runs_above(rows, "density", "kl", KL_WEIGHTS, 0.1, "density", strict=False)
 
 
 @claim("sparling-ablation-bn_crucial")
@@ -250,7 +254,7 @@ def batch_norm_crucial(rows: pd.DataFrame, method: str) -> Finding:
 @claim("sparling-ablation-annealing_crucial")
 @for_every("started at the {} density", STARTS)
 def annealing_crucial(rows: pd.DataFrame, start: str) -> Finding:
-    return mean_above(values(rows, "e2ee", method="no_annealing", start=start), 50, "E2EE")
+    return mean_above(values(rows, "e2ee", method="no_annealing", start=start), 50, "E2EE", ONE_SEED)
 
 
 def _threshold_metric(rows: pd.DataFrame, metric: str, higher: str, ranks: bool = False) -> Finding:
@@ -278,13 +282,14 @@ def single_threshold_fpe(rows: pd.DataFrame) -> Finding:
 @claim("sparling-fig6-h_behaves")
 @_each_domain
 def decoder_follows(rows: pd.DataFrame, domain: str) -> Finding:
-    return mean_above(perturbation(rows, domain), 85, "accuracy")
+    return mean_above(perturbation(rows, domain), 85, "accuracy", ONE_SEED)
 
 
 @claim("sparling-fig6-order")
 @for_every("{} above {}", pairwise(("digitcircle", "audiomnist", "latex_ocr")))
 def perturbation_order(rows: pd.DataFrame, upper: str, lower: str) -> Finding:
-    return mean_not_below(perturbation(rows, upper), perturbation(rows, lower), "accuracy", strict=True)
+    high, low = (perturbation(rows, domain) for domain in (upper, lower))
+    return mean_not_below(high, low, "accuracy", strict=True, fewest=ONE_SEED)
 
 
 def _of_kind(rows: pd.DataFrame, metric: str, domain: str, symbol: str) -> pd.Series:
@@ -295,7 +300,7 @@ def _of_kind(rows: pd.DataFrame, metric: str, domain: str, symbol: str) -> pd.Se
 @_each_domain
 def one_channel_each(rows: pd.DataFrame, domain: str) -> Finding:
     fractions = {symbol: _of_kind(rows, "diagonal_share", domain, symbol) for symbol in _kinds_of(rows, domain)}
-    return weakest({label(symbol): mean_above(own, 85, "fraction") for symbol, own in fractions.items()})
+    return weakest({label(symbol): mean_above(own, 85, "fraction", ONE_SEED) for symbol, own in fractions.items()})
 
 
 def _kinds_of(rows: pd.DataFrame, domain: str) -> tuple[str, ...]:
@@ -309,7 +314,8 @@ def _kinds_of(rows: pd.DataFrame, domain: str) -> tuple[str, ...]:
 def bar_never(rows: pd.DataFrame) -> Finding:
     found, missed = (_of_kind(rows, metric, "latex_ocr", "bar") for metric in ("diagonal_share", "none_share"))
     what = "fraction of bars"
-    return every({"recognised": mean_below(found, 1, what), "missed": mean_above(missed, 95, what)})
+    recognised = mean_below(found, 1, what, ONE_SEED)
+    return every({"recognised": recognised, "missed": mean_above(missed, 95, what, ONE_SEED)})
 
 
 @claim("sparling-fig8-parens_sometimes")
@@ -324,7 +330,7 @@ def parentheses_sometimes(rows: pd.DataFrame) -> Finding:
         return Finding("undecided", "only one of the two parentheses measured")
     decides = fitting[0] if fitting else next(iter(means))
     text = "missed: " + ", ".join(f"{mean:.3g} % of {label(symbol)}" for symbol, mean in means.items())
-    return decide(bool(fitting), text, means[decides], len(measured[decides]))
+    return decide(bool(fitting), text, means[decides], len(measured[decides]), ONE_SEED)
 
 
 def _binned(rows: pd.DataFrame, method: str, bins: int, steps: int) -> pd.Series:

@@ -23,13 +23,13 @@ from sparseid.papers.claims import (
     weakest,
 )
 from sparseid.papers.labels import label
-from sparseid.papers.rows import per_seed
+from sparseid.papers.rows import per_seed, values_of
 
 METHODS = ("tbr", "baseline")
 CHANGES = range(6)
 """Values of S in figure 4."""
-CHANGES_ON_CELLS = range(3)
-"""Values of S in figure 5 that the text names."""
+NAMED_CHANGES = range(3)
+"""Values of S in figure 5 that the text names; the rest of its axis is presumed to be that of figure 4."""
 ENVIRONMENTS = range(1, 11)
 """Environments of table 3."""
 LATENTS = (4, 5, 6, 7)
@@ -86,13 +86,14 @@ def robust(rows: pd.DataFrame, changes: int) -> Finding:
 @claim("tbr-fig4-peak_S1")
 @for_every("S = {} to {}", [(s, s + 1) for s in CHANGES[1:-1]])
 def peak_s1(rows: pd.DataFrame, changes: int, more: int) -> Finding:
-    return mean_not_below(_values(rows, "mcc", "tbr", changes), _values(rows, "mcc", "tbr", more), "MCC")
+    fewer, denser = (_values(rows, "mcc", "tbr", number) for number in (changes, more))
+    return mean_not_below(fewer, denser, "MCC", strict=changes == 1)
 
 
 @claim("tbr-fig4-S1_above_S0")
-def s1_above_s0(rows: pd.DataFrame) -> Finding:
-    one, none = (_values(rows, "mcc", "tbr", changes) for changes in (1, 0))
-    return significantly_above(one, none, "MCC of TBR, S = 1 against S = 0")
+def s1_above_s0(rows: pd.DataFrame, method: str = "tbr") -> Finding:
+    one, none = (_values(rows, "mcc", method, changes) for changes in (1, 0))
+    return significantly_above(one, none, f"MCC of {label(method)}, S = 1 against S = 0")
 
 
 @claim("tbr-fig4-mse_S0_equal")
@@ -121,7 +122,7 @@ def mse_baseline_degrades(rows: pd.DataFrame) -> Finding:
 @for_every("environment {}", ENVIRONMENTS, combine=weakest)
 def each_environment(rows: pd.DataFrame, environment: int) -> Finding:
     ours, baseline = _of_both(rows, "ate_mse", environment=environment)
-    return mean_not_below(baseline, ours, "error, baseline against TBR")
+    return mean_not_below(baseline, ours, "error, baseline against TBR", strict=True)
 
 
 @claim("tbr-table3-pooled")
@@ -139,7 +140,7 @@ def cells_equal_s0(rows: pd.DataFrame) -> Finding:
 
 
 @claim("tbr-fig5a-tbr_rises")
-@for_every("S = {} above S = 0", CHANGES_ON_CELLS[1:])
+@for_every("S = {} above S = 0", NAMED_CHANGES[1:])
 def cells_tbr_rises(rows: pd.DataFrame, changes: int) -> Finding:
     return significantly_above(_values(rows, "mcc", "tbr", changes), _values(rows, "mcc", "tbr", 0), "MCC")
 
@@ -154,17 +155,20 @@ def cells_baseline_falls(rows: pd.DataFrame) -> Finding:
 
 
 @claim("tbr-fig5b-S0_worst")
-@for_every("S = 0 above S = {}", CHANGES_ON_CELLS[1:])
+@for_every("S = 0 above S = {}", NAMED_CHANGES[1:])
 def unseen_s0_worst(rows: pd.DataFrame, changes: int) -> Finding:
     none, some = (_values(rows, "unseen_mse", "tbr", number) for number in (0, changes))
     return significantly_above(none, some, "MSE")
 
 
 @claim("tbr-fig5b-baseline_worse")
-@for_every("S = {}", CHANGES_ON_CELLS)
-def unseen_baseline_worse(rows: pd.DataFrame, changes: int) -> Finding:
-    ours, baseline = _of_both(rows, "unseen_mse", S=changes)
-    return significantly_above(baseline, ours, "MSE, baseline against TBR")
+def unseen_baseline_worse(rows: pd.DataFrame) -> Finding:
+    @for_every("S = {}", sorted({*NAMED_CHANGES, *values_of(rows, "S")}))
+    def check(changes: int) -> Finding:
+        ours, baseline = _of_both(rows, "unseen_mse", S=changes)
+        return significantly_above(baseline, ours, "MSE, baseline against TBR")
+
+    return check()
 
 
 def _errors(rows: pd.DataFrame, method: str, latents: int) -> dict[Key, pd.Series]:
@@ -213,7 +217,7 @@ def plateau(rows: pd.DataFrame, latents: int) -> Finding:
 @claim("tbr-fig5a-below_simulation", against="tbr/fig4")
 def cells_below_simulation(rows: pd.DataFrame, simulation: pd.DataFrame) -> Finding:
     on_cells, simulated = (_values(of_artefact, "mcc", "tbr", 1) for of_artefact in (rows, simulation))
-    return mean_not_below(simulated, on_cells, "MCC of TBR in simulation against on cells")
+    return mean_not_below(simulated, on_cells, "MCC of TBR in simulation against on cells", strict=True)
 
 
 @claim("tbr-fig6-near_perfect_S1")
@@ -223,8 +227,11 @@ def leaves_near_perfect_s1(rows: pd.DataFrame) -> Finding:
 
 @claim("tbr-fig6-entangled_S0")
 def leaves_entangled_s0(rows: pd.DataFrame) -> Finding:
-    below = {f"{label(m)} at S = 0": mean_below(_values(rows, "mcc", m, 0), 0.7, "MCC") for m in METHODS}
-    return every({"TBR at S = 1 above S = 0": s1_above_s0(rows)} | below)
+    found = {}
+    for method in METHODS:
+        found[f"{label(method)} at S = 1 above S = 0"] = s1_above_s0(rows, method)
+        found[f"{label(method)} at S = 0"] = mean_below(_values(rows, "mcc", method, 0), 0.7, "MCC")
+    return every(found)
 
 
 @claim("tbr-fig6-same_trends")
@@ -255,4 +262,4 @@ def bernoulli_best_sparse(rows: pd.DataFrame) -> Finding:
 
 @claim("tbr-runtime-sim_order")
 def tens_of_seconds(rows: pd.DataFrame) -> Finding:
-    return mean_below(per_seed(rows, "seconds", method="tbr", S=1), 600, "seconds")
+    return mean_below(per_seed(rows, "seconds", domain="treesimulation", method="tbr", S=1), 100, "seconds")
