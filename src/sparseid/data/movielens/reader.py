@@ -36,7 +36,7 @@ def read_ratings(path: Path, release: Release) -> pd.DataFrame:
         rated a film twice.
     """
     table = _table(path, release)
-    if table[["userId", "movieId"]].abs().to_numpy().max(initial=0) >= EXACT:
+    if any(table[name].max() >= EXACT or table[name].min() <= -EXACT for name in FIELDS[:2]):
         table = _exact(path, release)
     _check_ratings(path, release, table)
     return table
@@ -65,7 +65,10 @@ def _table(path: Path, release: Release, kind: type = np.int64) -> pd.DataFrame:
     except (ValueError, OverflowError, pd.errors.ParserWarning) as error:  # pandas' errors are subclasses
         layout = _layout(FIELDS, release.separators[0])
         raise InputError(f"{path}{_wrong_line(path, release)} is not {layout} in numbers ({error})", KEYS) from error
-    return table[columns].set_axis(FIELDS[:3], axis=1)
+    for other in set(table.columns).difference(columns):
+        del table[other]  # at once: a copy of the others would need twice the memory
+    table.columns = pd.Index(table.columns.map(dict(zip(columns, FIELDS[:3], strict=True))))
+    return table
 
 
 def _exact(path: Path, release: Release) -> pd.DataFrame:
@@ -116,9 +119,9 @@ def _check_ratings(path: Path, release: Release, table: pd.DataFrame) -> None:
         raise InputError(f"line {line} of {path} has no rating{such}: remove it, or use the file of GroupLens", KEYS)
     wrong = (stars < LOWEST) | (stars > HIGHEST)
     if wrong.any():
-        first = table.astype(object).iloc[int(wrong.argmax())]
+        user, movie, star = (table[name].iloc[int(wrong.argmax())] for name in FIELDS[:3])
         text = f"{path}: {wrong.sum()} ratings are not between {LOWEST} and {HIGHEST}, the first of user"
-        raise InputError(f"{text} {first.userId} for film {first.movieId}: {first.rating:g}", KEYS)
+        raise InputError(f"{text} {user} for film {movie}: {star:g}", KEYS)
     pairs = table[["userId", "movieId"]]
     twice = pairs.duplicated()
     if twice.any():
