@@ -285,7 +285,7 @@ def test_missing_cuts_follow_from_the_lowest_density_and_the_factor_of_the_run(r
 def test_tables_tell_how_many_seeds_reached_the_last_density():
     rows = frame(*at_densities((1.2, 1.6), seed=0), *at_densities((1.2, 1.6), seed=1), *at_densities((1.6,), seed=2))
     artefact = ENTRIES["sparling/fig5"]
-    table = lines(entries(artefact, rows, "paper"), artefact.aggregation)
+    table = lines(entries(artefact, rows, "paper"), artefact)
     assert [line.texts[-2] for line in table if line.texts[0].startswith("DigitCircle, Sparling")] == ["2 of 3"]
 
 
