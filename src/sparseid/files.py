@@ -12,6 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+OLD_S = 3600.0
+"""Seconds after which a temporary file is nobody's any more, in folders that several processes write."""
+
 
 def replace_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file under a temporary name in the same folder, then rename it to `path`.

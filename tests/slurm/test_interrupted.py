@@ -1,6 +1,7 @@
 """Requeued, at the time limit, cancelled: a run goes on and ends with the numbers of an undisturbed one."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -70,6 +71,18 @@ def test_at_its_time_limit_a_run_saves_and_is_requeued(cluster, longer, until, n
     assert int(cluster.told(job, "Restarts")) >= 1
     assert "the time limit of the job is near" in (run.path / "log.txt").read_text()
     assert numbers(run) == undisturbed
+
+
+def test_a_killed_process_is_named_and_its_run_no_longer_counts_as_running(longer, until):
+    process = longer.start("trainer.max_samples=4000000")
+    run = longer.folder("trainer.max_samples=4000000")
+    until(lambda: training(run))
+    os.kill(run.read_status()["pid"], signal.SIGKILL)
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 1, said
+    assert "its process was killed" in said
+    status = run.read_status()
+    assert (status["state"], status["message"].partition(",")[0]) == ("failed", "its process was killed")
 
 
 def test_after_scancel_the_same_command_makes_what_is_missing(cluster, longer, until):

@@ -133,6 +133,22 @@ def test_an_error_in_one_process_ends_the_other(tmp_path, undisturbed_two, hook,
     assert toy.results(folder.path) == toy.results(undisturbed_two)
 
 
+def test_a_killed_helper_is_named_as_such(tmp_path, undisturbed_two):
+    process = toy.start(tmp_path, "devices=2", "step_s=0.3")  # `alive` takes some seconds
+    folder = RunFolder(tmp_path / "toy-seed0")
+    toy.wait_until((folder.checkpoints / "last.ckpt").exists, process)
+    (helper,) = [pid for pid in alive(tmp_path) if pid != process.pid]
+    os.kill(helper, signal.SIGKILL)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 1, err
+    message = folder.read_status()["message"]
+    assert message.startswith("process 1 of the run on 2 devices was ended by SIGKILL")
+    assert "run the same command to resume" in message
+    assert message in err
+    run(tmp_path, "devices=2")
+    assert toy.results(folder.path) == toy.results(undisturbed_two)
+
+
 @pytest.mark.slow
 def test_a_loss_that_diverges_in_one_process(tmp_path):
     said = run(tmp_path, "devices=2", "rank=1", "diverge_at=3", code=1)
@@ -229,7 +245,7 @@ def test_a_helper_is_a_process_that_a_run_on_several_devices_has_started(
         (1, "auto", {"SLURM_STEP_NUM_TASKS": "4"}, None),
         (1, "auto", {"WORLD_SIZE": "4"}, None),
         (2, "ddp", {"SLURM_STEP_NUM_TASKS": "1"}, None),
-        (2, "ddp", {"SLURM_STEP_NUM_TASKS": "2"}, None),
+        (2, "ddp", {"SLURM_STEP_NUM_TASKS": "2", "PMI_SIZE": "2"}, None),
         (2, "ddp", {"LOCAL_RANK": "1", "WORLD_SIZE": "2", RUN: "ours"}, None),
     ],
 )

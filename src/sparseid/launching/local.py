@@ -19,7 +19,7 @@ from sparseid.config.identity import run_directory, run_name
 from sparseid.config.parents import parent_run
 from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.config.stored import load_run_config
-from sparseid.files import write_text
+from sparseid.files import OLD_S, remove_leftovers, write_text
 from sparseid.launching.job import BUSY, WATCH_PARENT
 from sparseid.launching.machine import slots
 from sparseid.launching.one_run import DONE, FAILED, Outcome, make_run, report_skipped, skipped
@@ -59,6 +59,7 @@ def launch_local(runs: Sequence[RunConfig], single: bool, jobs: int, wait: bool)
     todo = {run_name(run): run for run in runs if outcomes[run_name(run)] is None}
     report_skipped(list(outcomes.values()))
     if todo:
+        remove_leftovers(Path(runs[0].outputs) / JOBS, OLD_S)
         files = [serialize(run) for run in todo.values()]
         ended = Pool(files, places).run() if wait else in_background(files, jobs)
         outcomes.update((outcome.name, outcome) for outcome in ended)

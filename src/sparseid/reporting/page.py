@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from sparseid.files import remove_leftovers, write_text
+from sparseid.files import OLD_S, remove_leftovers, write_text
 from sparseid.papers.labels import label
 from sparseid.papers.presets import artefact_recipes
 from sparseid.papers.registry import ARTEFACTS, PAPERS
@@ -24,8 +24,6 @@ from sparseid.reporting.rows_file import ROWS_FILE, write_rows_file
 from sparseid.reporting.sections import Reported, Section, reported, write_artefact
 from sparseid.reporting.tables import HEADER, LEGEND, OLDER_CODE, PARTLY, marks
 
-OLD_S = 3600.0
-"""Seconds after which an incomplete file in the report is no longer that of another report being written."""
 DEFAULT_SCALE = "small"
 """The scale shown as missing before the first run."""
 CLAIM_COLUMNS = {"holds": "held", "fails": "failed", "undecided": "undecided", "unchecked": "not checked"}

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sparseid.config.identity import run_name
 from sparseid.config.schema import RunConfig
 from sparseid.errors import ConfigError
+from sparseid.training.errors import RunError
 
 if TYPE_CHECKING:
     import pytorch_lightning as pl
@@ -54,7 +56,7 @@ def check_tasks(cfg: RunConfig) -> None:
     ConfigError
         If they do not fit, or if another program has started several processes for the run (torchrun, mpirun).
     """
-    devices, tasks, nodes = cfg.trainer.devices, _step_tasks(), int(os.environ.get("SLURM_STEP_NUM_NODES", "1"))
+    devices, tasks, nodes = cfg.trainer.devices, _step_tasks(), _number("SLURM_STEP_NUM_NODES", 1)
     if _started_here(cfg) or (devices == 1 and cfg.trainer.strategy == "auto"):
         return
     asked = f"trainer.devices={devices}, trainer.strategy={cfg.trainer.strategy}"
@@ -66,8 +68,8 @@ def check_tasks(cfg: RunConfig) -> None:
     if tasks > 1 and nodes > 1:
         hint = f"srun --nodes=1 --ntasks={devices}"
         raise ConfigError(f"this step is on {nodes} nodes; a run needs all its tasks on one", source=asked, hint=hint)
-    foreign = next((name for name in WORLD_SIZES if int(os.environ.get(name, "1")) > 1), None)
-    if devices > 1 and foreign:
+    foreign = next((name for name in WORLD_SIZES if _number(name, 1) > 1), None)
+    if tasks == 1 < devices and foreign:  # srun itself sets PMI_SIZE for its tasks
         problem = f"another program (torchrun, mpirun) has started {os.environ[foreign]} of this process"
         hint = "a run starts its processes by itself: use python run.py without that program"
         raise ConfigError(problem, source=f"{foreign}={os.environ[foreign]} in the environment; {asked}", hint=hint)
@@ -104,14 +106,19 @@ def _started_here(cfg: RunConfig) -> bool:
     return cfg.trainer.devices > 1 and os.environ.get(RUN) == run_name(cfg) and "LOCAL_RANK" in os.environ
 
 
+def _number(variable: str, otherwise: int) -> int:
+    text = os.environ.get(variable, "")
+    return int(text) if text.isdigit() else otherwise
+
+
 def _step_tasks() -> int:
-    return int(os.environ.get("SLURM_STEP_NUM_TASKS", "1"))
+    return _number("SLURM_STEP_NUM_TASKS", 1)
 
 
 def _rank(cfg: RunConfig) -> int:
     if _started_here(cfg):
         return int(os.environ["LOCAL_RANK"])
-    return int(os.environ["SLURM_PROCID"]) if _step_tasks() == cfg.trainer.devices > 1 else 0
+    return _number("SLURM_PROCID", 0) if _step_tasks() == cfg.trainer.devices > 1 else 0
 
 
 def _place(cfg: RunConfig) -> dict[str, str]:
@@ -120,10 +127,10 @@ def _place(cfg: RunConfig) -> dict[str, str]:
         return {"LOCAL_RANK": "0"}  # otherwise Lightning takes SLURM_PROCID
     if _step_tasks() == 1:
         return {RUN: run_name(cfg)}  # inherited by the processes that Lightning starts
-    job, step = int(os.environ.get("SLURM_JOB_ID", "0")), int(os.environ.get("SLURM_STEP_ID", "0"))
+    job, step = _number("SLURM_JOB_ID", 0), _number("SLURM_STEP_ID", 0)
     port = 15000 + (job + 997 * step) % 10000  # the same for all tasks, another one for other steps
     return {
-        "LOCAL_RANK": os.environ["SLURM_PROCID"],
+        "LOCAL_RANK": str(_rank(cfg)),
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": str(port),
     }
@@ -169,6 +176,10 @@ def alone_afterwards(trainer: pl.Trainer) -> Iterator[None]:
     try:
         yield
         failed = False
+    except Exception as error:  # of the connection to a process that has gone
+        if killed := _killed(getattr(trainer.strategy.launcher, "procs", [])):
+            raise RunError(f"{killed}; run the same command to resume") from error
+        raise
     finally:
         if trainer.world_size > 1 and torch.distributed.is_initialized():
             torch.distributed.destroy_process_group()
@@ -179,6 +190,17 @@ def alone_afterwards(trainer: pl.Trainer) -> Iterator[None]:
             helper.kill()
             helper.wait()
         helpers.clear()  # Lightning watches this list, and would kill this process if one of them failed
+
+
+def _killed(helpers: Sequence[subprocess.Popen]) -> str:
+    """Return which of the helpers a signal has ended; empty if none."""
+    for number, helper in enumerate(helpers, 1):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            if (code := helper.wait(timeout=1.0)) < 0:  # the connection may break before the process has ended
+                name = signal.Signals(-code).name
+                why = " (out of memory?)" if -code == signal.SIGKILL else ""
+                return f"process {number} of the run on {len(helpers) + 1} devices was ended by {name}{why}"
+    return ""
 
 
 def largest(trainer: pl.Trainer, number: int) -> int:
