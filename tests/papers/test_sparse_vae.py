@@ -96,10 +96,11 @@ def test_figure_3s_table_has_the_share_that_got_stuck_and_beta_2_as_the_beta_vae
 
 def test_figure_3_draws_what_there_is():
     figure = artefact("sparse_vae/fig3").figure(figure3(correlations=(0.0, 0.8)), dict, "paper")
-    assert [axes.get_title() for axes in figure.axes[:2]] == [r"$\rho$ = 0", r"$\rho$ = 0.8"]
+    assert [axes.get_title() for axes in figure.axes[:2]] == ["ρ = 0", "ρ = 0.8"]
     (legend,) = figure.legends
     assert legend.get_title().get_text().endswith("dotted: variance of the noise")
-    assert artefact("sparse_vae/fig3").figure(frame([]), dict, "small").axes
+    assert artefact("sparse_vae/fig3").draw(frame([]), [], "small").axes
+    assert artefact("sparse_vae/fig3").figure(frame([]), dict, "small") is None, "the paper prints none of its numbers"
 
 
 LOSS = {"sparse_vae": 170.9, "vae": 175.9, "beta_vae": 178.2, "vsc": 192.2}

@@ -93,6 +93,7 @@ def _boxes(axes: Axes, found: dict[str, pd.Series]) -> None:
         axes.hlines(drawn["med"], places - 0.325, places + 0.325, color=INK, linewidth=1.4)
         for at, colour, outside in zip(places, colours, drawn["fliers"], strict=True):
             axes.scatter([at] * len(outside), outside, s=6, color=colour, linewidth=0)
+    axes.use_sticky_edges = False  # a bar ends its panel
     axes.set_xlim(-0.6, len(found) - 0.4)
     axes.set_xticks([])
 

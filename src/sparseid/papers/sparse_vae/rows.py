@@ -39,8 +39,7 @@ def values(rows: pd.DataFrame, metric: str, method: str, **keys: Key) -> pd.Seri
     """
     if method == "beta_vae":
         keys = {"beta": PRINTED_BETA, **keys}
-    keys = {"method": method, **keys}
-    found = per_replicate(rows, metric, ("fold",), {name: (value,) for name, value in keys.items()})
+    found = per_replicate(rows, metric, ("fold",), {of: (is_,) for of, is_ in {"method": method, **keys}.items()})
     if all(fold is None for _, fold in found.index):
         found.index = pd.Index([seed for seed, _ in found.index])
     return found
