@@ -5,11 +5,16 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 
 from sparseid.papers.presets import preset_recipes
 from sparseid.training.rows import Row
+
+# no test is timed: on a busy machine an example may take any time
+hypothesis.settings.register_profile("untimed", hypothesis.settings(), deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 PROJECT = Path(__file__).resolve().parents[1]
 Arrays = dict[str, np.ndarray]

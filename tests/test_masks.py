@@ -2,7 +2,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -65,7 +65,6 @@ def test_the_closed_form_is_brute_force_on_2000_random_masks():
     assert 400 < sum(verdicts) < 1600
 
 
-@settings(deadline=None)
 @given(MASKS)
 def test_a_matching_is_one_and_is_found_whenever_there_is_one(mask):
     outputs, latents = mask.shape
@@ -82,7 +81,6 @@ def test_a_matching_is_one_and_is_found_whenever_there_is_one(mask):
     assert (list(why_not_injective(mask)) == []) == exists
 
 
-@settings(deadline=None)
 @given(MASKS)
 def test_regions_are_classes_of_equal_columns(mask):
     found = regions(mask)

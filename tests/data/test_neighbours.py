@@ -36,7 +36,7 @@ def test_changes_over_several_steps():
     assert label_changes(labels, 2)[:, 0].tolist() == [0, 0, 3, 5]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     arrays(
         np.float32, st.tuples(st.integers(1, 40), st.integers(1, 3)), elements=st.sampled_from([0.0, 1.0, 2.0, 5.0])

@@ -85,7 +85,7 @@ def test_a_missing_combination_costs_degrees_of_freedom():
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.1, 100), st.floats(-100, 100))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_scale_shift_and_names_of_levels_do_not_count(seed, scale, shift):
     rng = np.random.default_rng(seed)
     frame, factors = made((3, 2), 2, seed)

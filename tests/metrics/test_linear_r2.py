@@ -30,7 +30,7 @@ def drawn(seed, *members, n=60, m=30):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_is_that_of_scikit_learn_and_any_linear_map_of_the_embedding_has_it(seed):
     train, labels, other, labels_other = drawn(seed)
     expected = r2_score(labels_other, LinearRegression().fit(train, labels).predict(other))

@@ -176,7 +176,7 @@ def batches(draw):
     return maps, sites, symbols
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(batches())
 def test_counts_agree_with_the_pair_list_and_conserve_sites(batch):
     maps, sites, symbols = batch
@@ -191,7 +191,7 @@ def test_counts_agree_with_the_pair_list_and_conserve_sites(batch):
     assert counts.active == np.count_nonzero(maps)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(batches(), st.randoms(use_true_random=False))
 def test_errors_do_not_depend_on_channel_order_scale_or_batching(batch, random):
     maps, sites, symbols = batch

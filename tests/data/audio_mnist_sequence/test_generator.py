@@ -52,7 +52,7 @@ def test_a_file_of_recordings_holds_them_all_and_is_always_the_same(tmp_path):
         np.testing.assert_array_equal(getattr(read, name), getattr(held, name))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 999), seconds=st.sampled_from([5000, 6000, 20000]))
 def test_recordings_follow_each_other_inside_the_clip(seed, seconds):
     clips = law(samples=seconds).draw_clips(20, SPEAKERS, np.random.default_rng(seed))

@@ -187,7 +187,7 @@ def test_label_rotation_by_hand():
     assert canonical_rotation(rows).tolist() == [[1, 2, 3, -1], [2, 5, 4, 3], [0, 9, -1, -1], [-1, -1, -1, -1]]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 1000),
     classes=st.integers(2, 10),

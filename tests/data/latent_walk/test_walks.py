@@ -21,7 +21,7 @@ def blocks_of(steps, size):
     return iter(np.split(steps, range(size, steps.shape[1], size), axis=1))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     sigma=st.sampled_from([0.05, 0.1, 0.5, 1.0]),

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -89,7 +89,6 @@ def test_without_an_injective_g_nothing_is_identified():
     assert "Theorem 3" not in text([[1, 1]])
 
 
-@settings(deadline=None)
 @given(arrays(bool, st.tuples(st.integers(1, 5), st.integers(1, 4))))
 def test_every_mask_is_answered_for_and_only_those_that_can_be_without_a_warning(mask):
     rows, single = verdicts(mask), [block[0] for block in regions(mask) if len(block) == 1]

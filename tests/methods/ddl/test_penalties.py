@@ -43,7 +43,7 @@ def gradient(value, decoder, kind="weight"):
 # the Jacobian
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(members=st.integers(1, 3), batch=st.integers(1, 5), sizes=st.lists(st.integers(1, 6), min_size=2, max_size=4))
 def test_values_tangents_and_gradients_are_those_of_forward_mode_differentiation(members, batch, sizes):
     decoder = decoder_of(sizes, members)

@@ -2,7 +2,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -66,7 +66,6 @@ def test_nor_are_they_where_g_can_be_injective():
     assert (indeterminacy(mask) | np.eye(5, dtype=bool)).all()  # Theorem 1 tells the last one from all others
 
 
-@settings(deadline=None)
 @given(MASKS)
 def test_single_observations_separate_what_any_two_sets_do(mask):
     latents = mask.shape[1]
@@ -92,7 +91,6 @@ def test_single_observations_separate_what_any_two_sets_do(mask):
             assert (found.condition != "symmetric difference") == by_structure[i, j]
 
 
-@settings(deadline=None)
 @given(MASKS)
 def test_what_is_identified_without_independence_is_what_meets_clause_3(mask):
     alone = (keeps_support(mask) == np.eye(mask.shape[1], dtype=bool)).all(axis=1) & mask.any(axis=0)
@@ -101,7 +99,6 @@ def test_what_is_identified_without_independence_is_what_meets_clause_3(mask):
     assert structurally_sparse(mask) == alone.all()
 
 
-@settings(deadline=None)
 @given(arrays(bool, st.tuples(st.integers(2, 6), st.integers(2, 5))), st.integers(0, 2**32 - 1))
 def test_a_map_with_the_pattern_of_the_rule_keeps_the_support_and_one_entry_more_does_not(mask, seed):
     rng = np.random.default_rng(seed)

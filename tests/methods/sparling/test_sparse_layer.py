@@ -120,7 +120,7 @@ def test_rank_equals_the_peer(fixture_arrays):
     np.testing.assert_array_equal(ranks, table["k"][kept])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     items=st.integers(1, 4),
     channels=st.integers(1, 3),
@@ -150,7 +150,7 @@ def with_all_rows_kept(sizes, density, goal, seed):
         yield z, expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @example(sizes=[17, 8, 52, 26, 59], density=0.037109375, goal=4, seed=1)
 @given(
     sizes=st.lists(st.integers(1, 60) | st.integers(1, 2000), min_size=1, max_size=40),

@@ -46,7 +46,7 @@ def test_it_is_the_loop_over_features_whatever_parts_it_works_in(monkeypatch, fl
     torch.testing.assert_close(gradients(decoder(z), decoder, z), gradients(loop(decoder, z), decoder, z))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(*(st.integers(1, 6) for _ in range(5)))
 def test_it_is_the_loop_for_all_sizes(members, batch, latents, hidden, features):
     decoder, z = prepared(members, batch, latents, hidden, features)

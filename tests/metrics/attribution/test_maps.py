@@ -29,7 +29,7 @@ def stack_inputs(seed=0):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 7), st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_linear_encoder_has_closed_forms(seed, outputs, features, zeros):
     rng = np.random.default_rng(seed)
     weight, x = torch.tensor(rng.normal(size=(outputs, features))), torch.tensor(rng.normal(size=(11, features)))
@@ -165,7 +165,7 @@ def test_a_diverged_member_spoils_no_other():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 6), st.integers(0, 3), st.integers(-3, 3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_inverse_is_the_pseudo_inverse_whatever_the_rank(seed, outputs, features, zero_rows, size):
     rng = np.random.default_rng(seed)
     rank = rng.integers(0, min(outputs, features) + 1)

@@ -20,7 +20,7 @@ def test_auc_and_statistics_are_those_of_cebra(fixture_arrays, case):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 9), st.sampled_from([0, 1, 8]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_auc_is_that_of_scikit_learn_and_depends_on_the_order_only(seed, outputs, features, decimals):
     rng = np.random.default_rng(seed)
     maps, truth = rng.normal(size=(outputs, features)).round(decimals), rng.random((outputs, features)) < 0.5
