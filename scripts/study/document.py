@@ -11,7 +11,6 @@ from sparseid.papers.regcl.study import (
     ENTRIES,
     ID,
     RELATIONS,
-    Variant,
     above_paper,
     anchors,
     at,
@@ -22,6 +21,7 @@ from sparseid.papers.regcl.study import (
 )
 from sparseid.papers.rows import per_replicate, select, values_of
 from sparseid.papers.targets import load_targets
+from sparseid.papers.variants import Variant
 
 QUESTIONS: Mapping[str, tuple[str, ...]] = {
     "Mixing and gain": ("data.mixing", "data.gain_x1", "data.gain_x2"),

@@ -1,25 +1,18 @@
-"""Our study of RegCL's headline: relations of table 1 that each variant of experiment=regcl/study reproduces.
-
-Variants are identified by the recipes of their rows; a run that several of them share (the one without regularisation,
-if they differ in lambda) counts for each.
-"""
+"""Our study of RegCL's headline: relations of table 1 that each variant of experiment=regcl/study reproduces."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
 from itertools import product
 from typing import Any, Literal
 
 import pandas as pd
 
-from sparseid.config.schema import RunConfig
 from sparseid.measurements import Key
 from sparseid.papers.regcl.claims import REGCL, REGULARISATIONS, auc
 from sparseid.papers.rows import per_replicate, values_of, with_keys
 from sparseid.papers.targets import load_targets
+from sparseid.papers.variants import Variant, variants_of
 
 ID = "regcl/study"
 """The artefact and the preset whose runs it reads."""
@@ -54,47 +47,9 @@ RELATIONS: Mapping[str, tuple[Name, Name | None]] = {
 Outcome = Literal["holds", "fails", "open"]
 
 
-@dataclass(frozen=True, eq=False)
-class Variant:
-    """One variant of the preset."""
-
-    text: str
-    """Its overrides as in the preset; empty for the setting of table 1."""
-    recipes: frozenset[str]
-    run: RunConfig
-    """The last of its runs: with the strongest penalty and the most latents."""
-
-    @property
-    def keys(self) -> frozenset[str]:
-        """Keys of its overrides."""
-        return frozenset(word.partition("=")[0] for word in self.text.split())
-
-    @property
-    def steps(self) -> int:
-        """Training steps of its runs."""
-        return self.run.trainer.max_samples // self.run.trainer.batch_size
-
-    def __str__(self) -> str:
-        words = [re.sub(r"^[\w.]*\.", "", word) for word in self.text.split()]  # data.mixing=additive: mixing=additive
-        steps = [f"{self.steps} steps"] if any(key.startswith("trainer.") for key in self.keys) else []
-        return ", ".join([*words, *steps]) or "base"
-
-    def of(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of its runs, whatever their seed."""
-        return rows[rows["recipe"].isin(self.recipes)]
-
-
-@cache
 def variants(scale: str) -> tuple[Variant, ...]:
-    """Return the variants of the preset at a scale, in its order."""
-    from sparseid.config.identity import recipe_hash  # imports Hydra
-    from sparseid.config.sweep import plan
-
-    runs: dict[str, list[RunConfig]] = {}
-    for planned in plan([f"experiment={ID}", f"scale={scale}"]).trials:
-        for text in planned.variants:
-            runs.setdefault(text, []).append(planned.run)
-    return tuple(Variant(text, frozenset(map(recipe_hash, own)), own[-1]) for text, own in runs.items())
+    """Return the variants of the preset at a scale; the last run of each has the strongest penalty and most latents."""
+    return variants_of(ID, scale)
 
 
 def anchors() -> dict[str, float]:

@@ -1,0 +1,71 @@
+"""Our study of what the paper leaves open about the data: the MCC of each reading in experiment=ddl/study.
+
+A reading is a variant of the preset without its mask and weight, which are the columns of tables 5 and 6.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from sparseid.papers.ddl.claims import ALPHA, mcc
+from sparseid.papers.rows import keys_of, values_of, with_keys
+from sparseid.papers.targets import load_targets
+from sparseid.papers.variants import variants_of
+
+ID = "ddl/study"
+"""The artefact and the preset whose runs it reads."""
+
+ANCHORS = (("diverse", 0.0), ("diverse", ALPHA), ("dense", ALPHA))
+"""Structure and weight of the numbers that a reading should give together: of table 6, and the base of table 5."""
+
+
+def readings(scale: str) -> dict[str, frozenset[str]]:
+    """Return the recipes of each reading of the preset at a scale, in its order."""
+    found: dict[str, frozenset[str]] = {}
+    for variant in variants_of(ID, scale):
+        name = variant.without("data.mask", "method.alpha")
+        found[name] = found.get(name, frozenset()) | variant.recipes
+    return found
+
+
+def printed(structure: str, alpha: float, dim: int) -> float:
+    """Return the paper's MCC of an anchor."""
+    table = load_targets("ddl").of("ddl/table5" if structure == "dense" else "ddl/table6")
+    keys = {"method": "base"} if structure == "dense" else {"alpha": alpha}
+    (target,) = (target for target in table if target.keys == {**keys, "dim": dim})
+    assert target.value is not None
+    return target.value
+
+
+def distance(rows: pd.DataFrame) -> pd.Series:
+    """Return the mean absolute difference of the anchors to the paper's numbers by seed, in the rows of a reading.
+
+    The mean is over anchors and numbers of latents; a seed without one of these has no distance.
+    """
+    found = [
+        (mcc(rows, structure=structure, alpha=alpha, dim=dim) - printed(structure, alpha, int(dim))).abs()
+        for structure, alpha in ANCHORS
+        for dim in values_of(rows, "dim")
+    ]
+    return pd.concat(found, axis=1).dropna().mean(axis=1) if found else pd.Series(dtype=float)
+
+
+def study_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the artefact, computed from those of the preset's runs at one scale.
+
+    Per reading: ``mcc`` by structure, weight and number of latents, and ``distance``.
+    """
+    found: list[dict[str, Any]] = []
+    found_keys: list[dict[str, Any]] = []
+    for name, recipes in readings(str(rows["scale"].iloc[0])).items() if len(rows) else ():
+        own = rows[rows["recipe"].isin(recipes) & (rows["metric"] == "mcc")]
+        lines = [{str(key): value for key, value in row.items()} for row in own.to_dict("records")]
+        found += lines
+        found_keys += [{"reading": name, **keys} for keys in keys_of(own, ("structure", "alpha", "dim"))]
+        of_seed = {line["seed"]: line for line in lines}
+        for seed, value in distance(own).items():
+            found.append({**of_seed[seed], "metric": "distance", "value": value})
+            found_keys.append({"reading": name})
+    return with_keys(pd.DataFrame(found, columns=rows.columns), found_keys) if found else rows.iloc[:0]
