@@ -8,6 +8,7 @@ from sparseid.data.mlp_mixture.generator import draw_latents, draw_mixture, inje
 from sparseid.data.mlp_mixture.masks import mask_of
 from sparseid.errors import InputError
 from sparseid.methods.ddl.structure import dependency_structure
+from sparseid.streams import Streams
 
 MASKS = ("circulant", "lower_triangular", "ones_minus_identity", "dense", "dense_minus_edge", "random")
 
@@ -124,6 +125,46 @@ def test_as_many_free_networks_as_latents_fold_them(mixture_config):
     config = mixture_config(outputs_per_row=1, samples=500)
     with pytest.raises(InputError, match="none of 100 mixtures"):
         drawn(config)
+
+
+def test_free_networks_are_the_first_that_are_drawn(mixture_config):
+    mask, latents, free = drawn(mixture_config(injective="none", outputs_per_row=1))
+    networks = generator._networks(mixture_config(), mask, Streams(0).torch("data/networks", 0))
+    for (weight, bias), (drawn_weight, drawn_bias) in zip(free.layers, networks.layers, strict=True):
+        assert torch.equal(weight, drawn_weight)
+        assert torch.equal(bias, drawn_bias)
+    assert not free.skip.any()
+    assert not injective(free, latents)
+    assert (dependency_structure(free.jacobian(latents[None])[0].numpy()) == mask).all()
+    x = free(latents[None])[0].numpy()
+    np.testing.assert_allclose(x.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(x.std(axis=0), 1)
+
+
+def test_a_free_network_folds_two_points_onto_one(mixture_config):
+    _, latents, free = drawn(mixture_config(injective="none", outputs_per_row=1, mask="identity"), seed=1)
+    x = free(latents[None])[0]
+    backwards = [(x[z.argsort(), i].diff() < 0).any().item() for i, z in enumerate(latents.T)]
+    forwards = [(x[z.argsort(), i].diff() > 0).any().item() for i, z in enumerate(latents.T)]
+    assert any(map(all, zip(backwards, forwards, strict=True)))  # one observation both rises and falls
+
+
+@pytest.mark.parametrize("dominance", [0.9, 0.5])
+def test_the_dominant_latent_outweighs_the_network_by_the_dominance(mixture_config, dominance):
+    changes = {"injective": "dominant", "outputs_per_row": 1, "dominance": dominance}
+    _, latents, mixture = drawn(mixture_config(**changes))
+    jacobian = mixture.jacobian(latents[None])[0] * mixture.sd[0, :, 0, None]
+    network = (jacobian - mixture.skip[0]).abs().sum(dim=2).amax(dim=0)
+    torch.testing.assert_close(network, dominance * mixture.skip[0].abs().sum(dim=1))
+
+
+def test_a_dominance_of_1_or_more_leaves_injectivity_to_the_draw(mixture_config):
+    changes = {"injective": "dominant", "outputs_per_row": 1, "samples": 500}
+    _, latents, weak = drawn(mixture_config(**changes, dominance=1.5))
+    assert injective(weak, latents)
+    with pytest.raises(InputError, match="none of 100 mixtures") as error:
+        drawn(mixture_config(**changes, dominance=1000.0))
+    assert "Set data.dominance below 1, or" in str(error.value)
 
 
 @pytest.mark.parametrize("distribution", ["normal", "laplace", "uniform"])

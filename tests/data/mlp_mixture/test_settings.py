@@ -33,6 +33,9 @@ from sparseid.settings import settings_errors
         ({"bias_std": -1.0}, ("data.bias_std",)),
         ({"injective": "no"}, ("data.injective",)),
         ({"outputs_per_row": 1}, ("data.injective", "data.outputs_per_row")),
+        ({"injective": "dominant", "dominance": 0.0}, ("data.dominance",)),
+        ({"dominance": 2.0}, ("data.dominance", "data.injective")),
+        ({"injective": "none", "dominance": 2.0}, ("data.dominance", "data.injective")),
     ],
 )
 def test_impossible_settings(mixture_config, changes, keys):
@@ -41,6 +44,7 @@ def test_impossible_settings(mixture_config, changes, keys):
 
 def test_what_the_yaml_says_can_be(mixture_config):
     assert list(settings_errors(mixture_config(outputs_per_row=1, injective="dominant"), "data.", None)) == []
+    assert list(settings_errors(mixture_config(outputs_per_row=1, injective="none"), "data.", None)) == []
     assert list(settings_errors(mixture_config(), "data.", None)) == []
     assert list(mixture_config().missing_files()) == []
 
@@ -67,6 +71,21 @@ def test_masks_that_cannot_be_are_refused_before_work_begins(mixture_config, tmp
         for (keys, text), part in zip(found, says, strict=True):
             assert "data.mask" in keys
             assert part in text
+
+
+def test_a_mask_of_free_networks_as_many_as_latents_is_for_injective_none_alone(mixture_config, tmp_path):
+    path = tmp_path / "mask.csv"
+    path.write_text("1,1,0\n0,1,1\n1,0,1\n")
+    free = mixture_config(mask=str(path), injective="none")
+    assert list(settings_errors(free, "data.", None)) == []
+    path.write_text("1,0,0\n0,1,0\n1,1,0\n")  # free networks, too, must read every latent
+    ((keys, text),) = settings_errors(free, "data.", None)
+    assert keys == ("data.mask",)
+    assert "no observation reads z3" in text
+
+
+def test_free_networks_are_warned_of(mixture_config):
+    assert "almost always fold them" in said(mixture_config(outputs_per_row=1, injective="none"))
 
 
 def test_groups_that_leave_a_latent_out_are_refused(mixture_config):

@@ -27,8 +27,6 @@ FEW = 500
 """Number of samples on which a mixture is checked before it is checked on all."""
 LEAST_SINGULAR = 1e-2
 """Smallest singular value allowed for the Jacobian of unit-variance observations, at any sample."""
-DOMINANCE = 0.9
-"""Largest sum of |derivatives| of a dominated observation's network, relative to that of its dominant latent."""
 
 Layer = tuple[Tensor, Tensor]
 
@@ -134,7 +132,7 @@ def add_noise(config: MLPMixtureSettings, seed: int, split: str, observations: T
 
 
 def draw_mixture(config: MLPMixtureSettings, mask: Mask, seed: int, latents: Tensor) -> Mixture:
-    """Draw a member's mixture until it is injective on its training samples.
+    """Draw a member's mixture until it is injective on its training samples, or once with ``injective=none``.
 
     Parameters
     ----------
@@ -156,11 +154,14 @@ def draw_mixture(config: MLPMixtureSettings, mask: Mask, seed: int, latents: Ten
         generator = Streams(seed).torch("data/networks", attempt)
         mixture = _networks(config, mask, generator)
         if config.injective == "dominant":
-            mixture = _dominated(mixture, mask, generator, latents)
+            mixture = _dominated(mixture, mask, generator, latents, config.dominance)
         mixture = mixture.standardised(latents[None])
-        if all(injective(mixture, points) for points in (latents[:FEW], latents)):
+        if config.injective == "none" or all(injective(mixture, points) for points in (latents[:FEW], latents)):
             return mixture
-    other = "data.injective=dominant" if config.injective == "check" else "another data.mask or networks"
+    if config.injective == "check":
+        other = "data.injective=dominant"
+    else:
+        other = "data.dominance below 1" if config.dominance >= 1 else "another data.mask or networks"
     named = f"data.outputs_per_row={config.outputs_per_row + 1} for more observations"
     more = f"more lines in {config.mask}" if config.mask_is_file else named
     text = (
@@ -209,13 +210,13 @@ def _orthogonal(outputs: int, inputs: int, units: int, generator: torch.Generato
     return q if inputs >= units else q.transpose(-2, -1)
 
 
-def _dominated(mixture: Mixture, mask: Mask, generator: torch.Generator, latents: Tensor) -> Mixture:
-    """Return a mixture that is injective because each of n observations is dominated by a different latent.
+def _dominated(mixture: Mixture, mask: Mask, generator: torch.Generator, latents: Tensor, dominance: float) -> Mixture:
+    """Return a mixture in which each of n observations is dominated by a different latent.
 
     A perfect matching gives every latent z_i an observation k, to which c_k z_i is added, such that the absolute
-    derivatives of its network sum to at most 0.9 c_k. Two points then always have different images: they differ in the
-    observation of the latent in which they differ most. Latents read by the same observations are first rotated by a
-    random orthogonal matrix, which preserves the support and prefers no axis of an atomic region.
+    derivatives of its network sum to at most `dominance` times c_k. Below 1, two points always have different images:
+    they differ in the observation of the latent in which they differ most. Latents read by the same observations are
+    first rotated by a random orthogonal matrix, which preserves the support and prefers no axis of an atomic region.
     """
     matched = perfect_matching(mask)
     assert matched is not None  # settings without a matching are refused
@@ -229,6 +230,6 @@ def _dominated(mixture: Mixture, mask: Mask, generator: torch.Generator, latents
     sizes = mixture.jacobian(turned[None])[0].abs().sum(dim=2).amax(dim=0)  # (m,), one per observation
     observations = torch.from_numpy(matched)
     skip = torch.zeros(mask.shape, dtype=torch.float64)
-    skip[observations, torch.arange(latent_count)] = sizes[observations] / DOMINANCE
+    skip[observations, torch.arange(latent_count)] = sizes[observations] / dominance
     weight, bias = mixture.layers[0]
     return replace(mixture, layers=((turn.T @ weight, bias), *mixture.layers[1:]), skip=(skip @ turn)[None])

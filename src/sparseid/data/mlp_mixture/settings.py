@@ -83,9 +83,17 @@ class MLPMixtureSettings(DataSettings):
     bias_std: float = setting("Standard deviation of the biases of hidden layers.", at_least=0)
     injective: str = setting(
         "check: redraw networks until the mixture is injective on the training samples, which requires about twice as "
-        "many observations as latents; dominant: let a different latent dominate each of n observations.",
+        "many observations as latents; dominant: let a different latent dominate each of n observations; none: take "
+        "the networks as they are drawn, though as many as latents almost always fold them.",
         default="check",
-        choices=("check", "dominant"),
+        choices=("check", "dominant", "none"),
+    )
+    dominance: float = setting(
+        "For injective=dominant: largest sum of absolute derivatives of an observation's network, relative to that of "
+        "its dominant latent. Below 1 every mixture is injective; from 1 on, networks are redrawn until one is on the "
+        "training samples.",
+        default=0.9,
+        above=0,
     )
 
     loads = "sparseid.data.mlp_mixture.datamodule:MLPMixtureData"
@@ -109,6 +117,9 @@ class MLPMixtureSettings(DataSettings):
         if self.rho > 0 and self.latent_distribution != "normal":
             text = "only normal latents can be correlated: set data.rho=0 or data.latent_distribution=normal"
             yield SettingsError(("data.rho", "data.latent_distribution"), text)
+        if self.dominance != MLPMixtureSettings.dominance and self.injective != "dominant":
+            text = "data.dominance has no effect here: set data.injective=dominant, or remove it"
+            yield SettingsError(("data.dominance", "data.injective"), text)
         if self.groups and self.mask != "groups":
             text = "data.groups has no effect here: set data.mask=groups, or remove it"
             yield SettingsError(("data.groups", "data.mask"), text)
@@ -166,6 +177,11 @@ class MLPMixtureSettings(DataSettings):
             yield f"the same observations read {listed}: these can be separated from other latents, not from each other"
         elif not sufficiently_diverse(mask):
             yield "the mask is not Sufficiently Diverse, though no two latents are read by the same observations"
+        if self.injective == "none":
+            yield (
+                "the networks are taken as drawn (data.injective=none): the theory assumes an injective mixture, and "
+                "as many networks as latents almost always fold them"
+            )
         if self.rho > 0:
             yield (
                 f"latents correlate (data.rho={self.rho:g}): condition (ii) of set-theoretic indeterminacy and clauses "

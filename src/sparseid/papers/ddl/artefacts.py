@@ -1,4 +1,4 @@
-"""The synthetic experiments of Diverse Dictionary Learning: tables 4 to 6, figures 4 and 5, and the theory."""
+"""The synthetic experiments of Diverse Dictionary Learning: tables 4 to 6, figures 4 and 5, theory, our study."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import partial
 
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import claims_in
-from sparseid.papers.ddl import claims, figures, theory
+from sparseid.papers.ddl import claims, figures, study, theory
 
 _of_ddl = partial(Artefact, paper="ddl", checks=claims_in(claims, theory))
 _of_mcc = partial(_of_ddl, metrics=("mcc",))
@@ -53,6 +53,14 @@ ARTEFACTS = (
         selects={"method": ("ours",)},
         entry_keys=("mask", "rho"),
         metrics=("mcc", "structure_f1", "structure_shd", "forbidden"),
+    ),
+    _of_ddl(
+        id=study.ID,
+        title="Study (not the paper's): which readings of the data give the numbers of tables 5 and 6",
+        selects={"method": ("ours",), "structure": ("diverse", "dense"), "alpha": claims.ALPHAS},
+        entry_keys=("reading", "structure", "alpha", "dim"),
+        metrics=("distance", "mcc"),
+        derive=study.study_rows,
     ),
 )
 
