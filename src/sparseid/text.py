@@ -87,7 +87,7 @@ def other_byte(path: Path) -> str:
 
 
 def read_text(path: Path, keys: tuple[str, ...] = (), western: bool = False) -> str:
-    """Return the text of a file, without a byte order mark and with those of Unix for all newlines; see `open_text`."""
+    """Return the text of a file, without a byte order mark and with Unix newlines; see `open_text`."""
     with open_text(path, keys, western) as file:
         return file.read()
 

@@ -75,7 +75,7 @@ def test_a_data_set_of_another_package_needs_no_list(extension):
     ("name", "text", "message"),
     [
         ("sounds", "raise ValueError('no luck')", "cannot be imported: ValueError: no luck"),
-        ("sounds", "", "must define exactly one subclass of DataSettings"),
+        ("sounds", "", "settings.py: define exactly one subclass of DataSettings"),
         ("smells", SOUNDS, "needs the field name: str = 'smells'"),
     ],
 )

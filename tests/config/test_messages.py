@@ -68,3 +68,23 @@ def test_words_that_hydra_knows_are_let_alone(configs):
     both = "- optional override /data: digit_circle  # a comment: with a colon"
     folder = configs("experiment/digitcircle.yaml", "- override /data: digit_circle", both)
     assert compose(["scale=smoke"], folder).data.name == "digit_circle"
+
+
+@pytest.mark.parametrize("key", ["data.latent", "method.latent", "data.lattents"])
+def test_keys_of_other_data_sets_and_methods_are_not_suggested(key):
+    """Sparling on DigitCircle has neither data.latents nor method.latents, TBR on its simulation has data.latents."""
+    with pytest.raises(ConfigError, match=f"unknown key {key}") as caught:
+        compose(["experiment=digitcircle", "scale=smoke", f"{key}=3"])
+    assert "latents" not in caught.value.hint
+
+
+def test_the_nearest_key_of_the_chosen_data_set_is_suggested():
+    with pytest.raises(ConfigError, match=r"unknown key data.latent\b") as caught:
+        compose(["experiment=tbr/fig4", "scale=smoke", "data.latent=3"])
+    assert caught.value.hint == "did you mean: data.latents"
+
+
+def test_a_preset_given_as_a_file_is_named_without_its_ending():
+    with pytest.raises(ConfigError, match="is a file, not a name") as caught:
+        compose(["experiment=digitcircle.yaml", "scale=smoke"])
+    assert caught.value.hint == "write experiment=digitcircle"

@@ -80,7 +80,7 @@ def test_a_run_that_stopped_above_the_last_density_says_so(tmp_path, sparling_ro
     said = capsys.readouterr().out
     assert re.search(r"density / lowest possible.* 1\.60 ", said)
     assert "0 of 1" in said
-    assert "ended before" in said
+    assert "ended early" in said
     by_density = said[said.index("cuts above final") :]
     assert re.search(r"\n\W*1\W", by_density)
     assert not re.search(r"\n\W*0\W", by_density)

@@ -65,7 +65,9 @@ def _class(group: str, name: str, module: str) -> type[DataSettings | MethodSett
     own = [value for value in classes if issubclass(value, base) and hasattr(value, "loads")]
     if len(own) != 1:
         listed = ", ".join(value.__name__ for value in own) or "none"
-        raise InputError(f"{module} must define exactly one subclass of {base.__name__} with loads, not {listed}")
+        file = vars(load(module))["__file__"]
+        text = f"{file}: define exactly one subclass of {base.__name__} with loads, not {listed}"
+        raise InputError(f"{text} (docs/add-a-{group.replace('data', 'data-set')}.md)")
     if getattr(own[0], "name", None) != name:
         raise InputError(f"{own[0].__name__} of {module} needs the field name: str = {name!r}, the name of its folder")
     return own[0]

@@ -193,15 +193,13 @@ def _unknown_keyword(word: str, group: str, choice: str, source: str) -> ConfigE
 
 def _defaults_list(path: Path) -> str:
     """Return the text of a file's defaults list."""
-    found = re.search(
-        r"^defaults:.*\n((?:[ \t-].*\n|\n|#.*\n)*)", path.read_text(encoding="utf-8") + "\n", re.MULTILINE
-    )
+    found = re.search(r"^defaults:.*\n((?:[ \t-].*\n|\n|#.*\n)*)", read_text(path, western=True) + "\n", re.MULTILINE)
     return found[1] if found else ""
 
 
 def _selected_twice(group: str, choice: str, origins: Origins) -> ConfigError:
     """Return the message for a second choice of a group that is not marked as an override, in the file that has it."""
-    for path in (path for folder in origins.folders for path in sorted(folder.rglob("*.yaml"))):
+    for path in (path for folder in origins.folders for path in yaml_files(folder)):
         for words, entry, entry_choice in ENTRY.findall(_defaults_list(path)):
             if (entry.lstrip("/"), entry_choice) == (group, choice) and "override" not in words.split():
                 if unknown := [word for word in words.split() if word not in KEYWORDS]:
@@ -239,8 +237,9 @@ def _unknown_key(key: str, source: str, cause: OmegaConfBaseException | None) ->
         hint = f"{name} belongs to another method or data set; append --cfg job to list the keys of this one"
     else:
         if cause is not None and dataclasses.is_dataclass(cause.object_type) and (parent := key.rpartition(".")[0]):
-            # Its fields are all that there is below `parent`: not those of other data sets, but Hydra's own settings.
-            known = {name for name in known if not name.startswith(f"{parent}.")}
+            # Its fields are all that there is below `parent`; keys of other data sets and methods are of no help
+            foreign = tuple(f"{group}." for group in (*FOLDERS, parent))
+            known = {name for name in known if not name.startswith(foreign)}
             known |= set(dotted_keys(cause.object_type, f"{parent}."))
         hint = did_you_mean(key, known) or "python run.py --cfg job lists every key"
     return ConfigError(f"unknown key {key}", source=source, hint=hint)
@@ -277,6 +276,10 @@ def _missing_file(missing: str, origins: Origins) -> ConfigError:
     """Return the message for a missing file of the search path: ``scale/papr``, ``experiment/at/tbr/fig3.huge``."""
     if missing.startswith("experiment/at/"):
         experiment, _, scale = missing.removeprefix("experiment/at/").rpartition(".")
+        if experiment.endswith(".yaml"):  # Hydra finds the preset by its file name, too
+            hint = f"write experiment={experiment.removesuffix('.yaml')}"
+            problem = f"experiment={experiment} is a file, not a name"
+            return ConfigError(problem, source=origins.override("experiment"), hint=hint)
         own = (folder for folder in origins.folders if (folder / f"experiment/{experiment}.yaml").is_file())
         folder = next(own, origins.configs)
         file = origins.shown(folder / f"{missing}.yaml")

@@ -67,6 +67,8 @@ def help_page(folders: Sequence[Path] = (), width: int = 120) -> str:
                 width,
                 initial_indent=f"  {name:<{column}}",
                 subsequent_indent=" " * (column + 2),
+                break_on_hyphens=False,  # of a path
+                break_long_words=False,
             )
             for name in names
         ]

@@ -256,7 +256,8 @@ def _read_paper(path: Path, runs: pd.DataFrame) -> pd.DataFrame:
     if changed := sorted(run for run in recorded | found if recorded.get(run) != found.get(run)):
         others = f" and of {len(changed) - 1} other runs" if changed[1:] else ""
         raise InputError(
-            f"{path}: the rows of {changed[0]}{others} are not those that were recorded (another digest in {RUNS}). "
+            f"{path}: the rows of {changed[0]}{others} are not those that were recorded (another digest in {RUNS}), "
+            f"so that none of the {len(own)} recorded runs of this paper is used. "
             f"Restore both files: git -C {path.parent} restore {path.name} {RUNS}"
         )
     return rows

@@ -21,7 +21,7 @@ OLDER_CODE = "\N{DAGGER}"
 PARTLY = "n of m"
 """Form of n if some of the m replicates have no value."""
 MARKS = {
-    PARTLY: "of the m runs, n have a value; the others diverged or ended before, or the metric is undefined for them",
+    PARTLY: "of the m runs, n have a value; the others diverged or ended early, or the metric is undefined for them",
     OLDER_CODE: "contains rows of another commit than the table's newest row",
 }
 LEGEND: dict[str, str] = {**MEANINGS, **MARKS}

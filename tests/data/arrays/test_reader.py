@@ -72,7 +72,7 @@ NOISE = np.random.default_rng(1).normal(size=60)
 )
 def test_labels_that_single_precision_makes_equal_are_refused(file_of, labels, said):
     message = refused(file_of(labels=labels))
-    assert "cannot be used: labels differ by less than single precision holds: subtract an offset" in message
+    assert "cannot be used: labels differ by less than single precision can represent: subtract an offset" in message
     assert said in message
 
 
@@ -82,7 +82,7 @@ def test_observations_that_single_precision_makes_equal_are_refused(file_of, nam
     for offset in (1e9, 2e4):
         values[:, 3] = offset + NOISE * 0.2
         message = refused(file_of(**{name: values}))
-        assert f"{name} differ by less than single precision holds: subtract an offset" in message
+        assert f"{name} differ by less than single precision can represent: subtract an offset" in message
         assert "of column 3 become" in message
     assert f"{name} is" not in message
 

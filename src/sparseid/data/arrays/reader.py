@@ -198,7 +198,7 @@ def _refuse_merged(name: str, column: int, values: NDArray[np.generic], rounded:
     whole = name == "labels" and bool((np.mod(values, 1) == 0).all())
     if (coarse and before - after > MERGED * before) or (whole and after < before):
         remedy = f"subtract an offset, or {'number them from 0' if whole else 'rescale them'}"
-        text = f"{name} differ by less than single precision holds: {remedy}"
+        text = f"{name} differ by less than single precision can represent: {remedy}"
         raise InputError(f"{text} (the {before} values of column {column} become {after})")
 
 
