@@ -97,13 +97,9 @@ def make_run(cfg: RunConfig, page: bool = True) -> Outcome:
         return Outcome(name, folder)
     except Exception as error:
         print(f"{name} is trained, but its report failed: {folder}", flush=True)
-        return _failed(
-            name,
-            folder,
-            RunError(f"it cannot be written: {error}; the same command repeats it")
-            if isinstance(error, OSError)
-            else error,
-        )
+        if isinstance(error, OSError) and not disk_full(error):
+            error = RunError(f"it cannot be written: {error}; the same command repeats it")
+        return _failed(name, folder, error)
     return Outcome(name, folder)
 
 
