@@ -58,7 +58,7 @@ def test_tables_and_verdicts_use_the_papers_convention(monkeypatch, sparling_row
 
     def of_fpe():
         [cell] = [cell for cell in entries(entry, rows, "paper") if cell.metric == "fpe" and cell.ours]
-        return cell, next(line for line in lines([cell], entry.aggregation)).texts
+        return cell, next(line for line in lines([cell], entry)).texts
 
     _, texts = of_fpe()
     assert texts[3:5] == ("2.10 [2.00, 2.20]", "3")
