@@ -6,6 +6,7 @@ import json
 import statistics
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -74,12 +75,13 @@ class Estimator:
 
     def __init__(self, costs: Iterable[Cost]):
         self.costs = list(costs)
+        self._recipes = cache(preset_recipes)  # a preset's runs share them
 
     def left(self, run: RunConfig, trained: int = 0) -> Estimate:
         """Return the remaining time of a run after `trained` training samples."""
         recipe = recipe_hash(run)
         known, note = [cost for cost in self.costs if cost.recipe == recipe], ""
-        if not known and recipe in (of_preset := preset_recipes(run.experiment, run.scale, Path(run.outputs))):
+        if not known and recipe in (of_preset := self._recipes(run.experiment, run.scale, Path(run.outputs))):
             known, note = [cost for cost in self.costs if cost.recipe in of_preset], ", other settings"
         if not known:
             return UNKNOWN

@@ -127,8 +127,7 @@ def _density_multiples(rows: pd.DataFrame) -> tuple[dict[int, float], float | No
 
 def _curve(axes: Axes, rows: pd.DataFrame, metric: str, multiples: Mapping[int, float]) -> None:
     colour = METRIC_COLOURS[metric]
-    measured = {step: per_seed(rows, metric, steps_above=step) for step in multiples}
-    table = pd.DataFrame({step: values for step, values in measured.items() if len(values)})
+    table = pd.DataFrame({at: found for at in multiples if len(found := per_seed(rows, metric, steps_above=at))})
     if table.empty:
         return
     x = [multiples[int(step)] for step in table.columns]

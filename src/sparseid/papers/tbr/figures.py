@@ -191,15 +191,14 @@ def _curve(
     axes: Axes, rows: pd.DataFrame, metric: str, method: str, points: Points, place: float, aggregation: Aggregation
 ) -> None:
     measured = {
-        float(at): per_replicate(rows, metric, aggregation.keys, {"method": (method,), points.key: (at,)})
+        float(at) + place: found
         for at in values_of(rows, points.key)
+        if len(found := per_replicate(rows, metric, aggregation.keys, {"method": (method,), points.key: (at,)}))
     }
-    measured = {at: values for at, values in measured.items() if len(values)}
     if not measured:
         return
-    colour, places = COLOURS[method], [at + place for at in measured]
-    draw_band(axes, places, [aggregation.summarise(values) for values in measured.values()], colour)
-    draw_dots(axes, dict(zip(places, measured.values(), strict=True)), colour, s=8, alpha=0.5)
+    draw_band(axes, list(measured), [aggregation.summarise(values) for values in measured.values()], COLOURS[method])
+    draw_dots(axes, measured, COLOURS[method], s=8, alpha=0.5)
 
 
 def _paper_points(
