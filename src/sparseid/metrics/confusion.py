@@ -130,8 +130,9 @@ def kind_columns(matrix: NDArray[np.integer]) -> list[tuple[int, ...]]:
         kinds = channel_symbols(matrix, "many_to_one")
         return [tuple(np.flatnonzero(kinds == kind).tolist()) for kind in range(len(matrix) - 1)]
     found: list[tuple[int, ...]] = []
+    kinds = channel_kinds(matrix)
     for kind, row in enumerate(matrix[:-1, :-1]):
-        own = np.flatnonzero(channel_kinds(matrix) == kind)
+        own = np.flatnonzero(kinds == kind)
         found.append((int(own[row[own].argmax()]),) if len(own) else ())
     return found
 
