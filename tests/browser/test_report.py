@@ -138,8 +138,8 @@ def test_report_of_finished_runs(check, tmp_path, sparling_rows):
         write_rows(folder / "result.json", sparling_rows(seed, commit="ab"[seed % 2] * 40))
         (folder / "status.json").write_text(json.dumps({"state": "done", "message": ""}))
     np.savez_compressed(folder / "arrays.npz", confusion=np.eye(11, dtype=int))
-    finish_run(folder)
-    report = tmp_path / "outputs" / "report"
+    finish_run(folder, page=False)
+    report = build_report(tmp_path / "outputs").parent
     page = check(report / "sparling.html")
     assert {"small/sparling-fig4.svg", "small/sparling-run/confusion.svg"} <= {
         image["source"] for image in page["images"]
@@ -164,7 +164,7 @@ def test_shares_sort_by_their_value_and_blanks_last(check, tmp_path, sparling_ro
         folder.mkdir(parents=True)
         write_rows(folder / "result.json", sparling_rows(seed))
         (folder / "status.json").write_text(json.dumps({"state": "done", "message": ""}))
-    start = check(build_report(tmp_path))
+    start = check(build_report(tmp_path, papers=["sparling"]))
     [column] = [column for column in columns_of(start) if column["header"] == "runs done"]
     _, up, down = column["orders"]
     shares = [text for text in up if text]

@@ -148,7 +148,7 @@ def test_a_sweep_outside_of_the_tables_shows_what_its_runs_measured_or_nothing(
     said = capsys.readouterr().out
     assert "Table:" not in said
     assert "undecided" not in said
-    assert "writing the report" in said
+    assert "updating the report" in said
     own = {"domain": "mlpmixture", "method": "ours", "alpha": 0.05, "dim": 3, "structure": "other", "mask": "mine"}
     [row, *_] = sparling_rows(0)
     ours = replace(row, paper="ddl", recipe="other", keys=own, metric="mcc", value=0.4426, unit="correlation")
@@ -175,16 +175,35 @@ def test_a_cell_of_a_sweep_leaves_the_report_alone(tmp_path, sparling_rows, caps
 
 
 def test_the_report_removes_its_pages_of_papers_that_are_gone_and_no_other_file(finished):
-    report = build_report(finished).parent
+    report = build_report(finished, papers=["sparling"]).parent
     before = {path.name for path in report.glob("*.html")}
     page = (report / "sparling.html").read_text()
     (report / "toy.html").write_text(page.replace("sparseid, sparling.html", "sparseid, toy.html"))
     mine = {"copy of sparling.html": page, "notes.html": "<p>toy.html</p>", "empty.html": ""}
     for name, text in mine.items():
         (report / name).write_text(text)
-    build_report(finished)
+    build_report(finished, papers=["sparling"])
     assert {path.name for path in report.glob("*.html")} == before | set(mine)
     assert all((report / name).read_text() == text for name, text in mine.items())
+
+
+def test_a_page_is_written_alone_and_the_start_page_has_what_was_last_written_of_the_others(tmp_path):
+    report = build_report(tmp_path, "smoke", papers=["tbr"]).parent
+    assert sorted(path.name for path in report.glob("*.html")) == ["index.html", "tbr.html"]
+    start = (report / "index.html").read_text()
+    assert "Sparling" in start
+    assert "<code>make report</code> writes these pages" in start
+    assert 'href="sparling.html"' not in start
+    build_report(tmp_path, "smoke")
+    whole, page = (report / "index.html").read_text(), (report / "sparling.html").read_bytes()
+    assert "<code>make report</code>" not in whole
+    build_report(tmp_path, "smoke", papers=["tbr"])
+    assert (report / "sparling.html").read_bytes() == page
+    lines = [text.partition("<tbody>")[2] for text in (whole, (report / "index.html").read_text())]
+    assert lines[0].partition("Generated")[0] == lines[1].partition("Generated")[0] != ""
+    (report / "sparling.json").write_text('{"paper": "sparling"}')  # of another version of the code
+    build_report(tmp_path, "smoke", papers=["tbr"])
+    assert 'href="sparling.html"' not in (report / "index.html").read_text()
 
 
 def test_figures_that_were_not_all_drawn_are_drawn_again(tmp_path, sparling_rows, monkeypatch):
@@ -221,7 +240,7 @@ def test_incomplete_files_of_a_killed_report_are_removed_when_they_are_old(finis
     for name in (".old.md.abc.tmp", ".new.md.abc.tmp"):
         (report / name).touch()
     os.utime(report / ".old.md.abc.tmp", (0, 0))
-    build_report(finished)
+    build_report(finished, papers=["sparling"])
     assert [path.name for path in report.glob(".*.tmp")] == [".new.md.abc.tmp"]
 
 
@@ -264,7 +283,7 @@ def test_every_artefact_of_every_paper_has_a_line_on_the_start_page(finished):
 
 
 def test_what_is_not_built_yet_shows_what_the_paper_reports(finished):
-    build_report(finished)
+    build_report(finished, papers=["ddl"])
     page = (finished / "report" / "ddl.html").read_text()
     assert "0.833 ± 0.025" in page
     assert "Not built yet" in page
@@ -279,7 +298,7 @@ def test_rows_of_older_code_are_marked_and_their_commit_is_named(tmp_path, sparl
         written = f"2026-05-0{seed + 1}T10:00:00+00:00"
         write_rows(folder / "result.json", sparling_rows(seed, commit=commit * 40, written=written, dirty=dirty))
         (folder / "status.json").write_text(json.dumps({"state": "done"}))
-    build_report(tmp_path)
+    build_report(tmp_path, papers=["sparling"])
     page = (tmp_path / "report" / "sparling.html").read_text()
     assert f"{escape(LEGEND[OLDER_CODE])}: <code>aaaaaaaaa</code>" in page
     assert page.count("uncommitted changes") == 1
@@ -287,7 +306,7 @@ def test_rows_of_older_code_are_marked_and_their_commit_is_named(tmp_path, sparl
 
 
 def test_verdicts_are_explained_beside_the_tables(finished):
-    start = build_report(finished)
+    start = build_report(finished, papers=["sparling"])
     for path in (start, start.parent / "sparling.html"):
         page = path.read_text()
         for word, meaning in LEGEND.items():
@@ -302,7 +321,7 @@ def test_runs_with_other_settings_are_named_and_in_no_table(tmp_path, sparling_r
     folder.mkdir(parents=True)
     write_rows(folder / "result.json", sparling_rows(0, recipe="0" * 8, run="wider"))
     (folder / "status.json").write_text(json.dumps({"state": "done"}))
-    build_report(tmp_path)
+    build_report(tmp_path, papers=["sparling"])
     page = (tmp_path / "report" / "sparling.html").read_text()
     assert "Runs with other settings" in page
     assert "0 of 5 runs done" in page

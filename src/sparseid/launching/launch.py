@@ -127,4 +127,5 @@ def _finish_sweep(planned: Plan) -> None:
         recipes = frozenset(recipe_hash(trial.run) for trial in planned.trials)
         finish_artefact(run.experiment, Path(run.outputs), run.scale, recipes)
     else:
-        print(f"Report:  {build_report(Path(run.outputs))}")
+        papers = sorted({trial.run.paper for trial in planned.trials})
+        print(f"Report:  {build_report(Path(run.outputs), papers=papers)}")

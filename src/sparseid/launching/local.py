@@ -275,7 +275,8 @@ def main(arguments: Sequence[str]) -> int:
     outcomes = Pool(files, slots(runs, int(arguments[0]))).run()
     from sparseid.reporting.page import build_report
 
-    print(f"Report: {build_report(Path(runs[0].outputs))}")
+    papers = sorted({run.paper for run in runs})
+    print(f"Report: {build_report(Path(runs[0].outputs), papers=papers)}")
     return max(outcome.code for outcome in outcomes)
 
 

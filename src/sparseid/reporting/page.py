@@ -18,6 +18,7 @@ from sparseid.papers.registry import ARTEFACTS, PAPERS
 from sparseid.papers.targets import load_targets
 from sparseid.reporting import PAGE
 from sparseid.reporting.collect import Collection, collect
+from sparseid.reporting.overview import ArtefactLine, Overview, page_name, read_overview, write_overview
 from sparseid.reporting.pictures import RunPictures, newest_pictures
 from sparseid.reporting.provenance import Origin, origins
 from sparseid.reporting.rows_file import ROWS_FILE, write_rows_file
@@ -60,15 +61,18 @@ class PaperPage:
     @property
     def path(self) -> str:
         """File name of the page."""
-        return f"{self.paper}.html"
+        return page_name(self.paper)
 
-    def progress(self, scale: str) -> tuple[int, int]:
-        """Return the numbers of finished and of expected runs at a scale; a run that artefacts share counts once."""
-        done, expected = (
-            frozenset().union(*(getattr(section, name) for section in self.sections[scale]))
-            for name in ("done", "expected")
-        )
-        return len(done), len(expected)
+    @property
+    def overview(self) -> Overview:
+        """Its counts for the start page."""
+        built = [_counts(section) for sections in self.sections.values() for section in sections]
+        planned = [
+            ArtefactLine(entry.id, entry.title, entry.anchor, "", 0, 0, {"unchecked": len(entry.statements)}, {})
+            for entry in self.planned
+        ]
+        progress = {scale: _progress(sections) for scale, sections in self.sections.items()}
+        return Overview(self.paper, self.title, progress, built + planned)
 
 
 @contextmanager
@@ -85,7 +89,11 @@ def _paused_garbage_collector() -> Iterator[None]:
 
 @_paused_garbage_collector()
 def build_report(
-    outputs: Path, scale: str | None = None, collection: Collection | None = None, png: bool = False
+    outputs: Path,
+    scale: str | None = None,
+    collection: Collection | None = None,
+    png: bool = False,
+    papers: Sequence[str] | None = None,
 ) -> Path:
     """Write the report on everything under `outputs` and the recorded rows; return its start page.
 
@@ -99,6 +107,8 @@ def build_report(
         The collection of `outputs` at `scale`, if the caller has it already.
     png
         Whether to write each figure also as a PNG file; the pages show SVG.
+    papers
+        Papers whose pages are written; None for all. Pages of the others stay as they are.
 
     Notes
     -----
@@ -110,15 +120,46 @@ def build_report(
     remove_leftovers(start.parent, OLD_S)
     scales = [scale] if scale else collection.scales() or [DEFAULT_SCALE]
     kinds = ("svg", "png") if png else ("svg",)
-    pages = [_paper_page(paper, collection.of_paper(paper), scales, start.parent, kinds) for paper in PAPERS]
+    pages = [
+        _paper_page(paper, collection.of_paper(paper), scales, start.parent, kinds)
+        for paper in PAPERS
+        if papers is None or paper in papers
+    ]
     write_rows_file(collection.rows, start.parent / ROWS_FILE)
-    environment = _environment(pages)
+    written = {page.paper: page.overview for page in pages}
+    found = [written.get(paper) or read_overview(paper, start.parent) for paper in PAPERS]
+    environment = _environment([overview for overview in found if overview])
     for page in pages:
         write_text(start.parent / page.path, environment.get_template("paper.html").render(page=page))
-    html = environment.get_template("start.html").render(page=None, collection=collection, rows_file=ROWS_FILE)
+        write_overview(written[page.paper], start.parent)
+    others = [label(paper, paper) for paper, overview in zip(PAPERS, found, strict=True) if overview is None]
+    html = environment.get_template("start.html").render(
+        page=None, others=others, collection=collection, rows_file=ROWS_FILE
+    )
     write_text(start, html)
-    _remove_pages(start.parent, {start.name, *(page.path for page in pages)})
+    _remove_pages(start.parent, {start.name, *map(page_name, PAPERS)})
     return start
+
+
+def _counts(section: Section) -> ArtefactLine:
+    return ArtefactLine(
+        id=section.artefact.id,
+        title=section.artefact.title,
+        anchor=section.anchor,
+        scale=section.scale,
+        done=len(section.done),
+        expected=len(section.expected),
+        claims={**section.outcomes, "unchecked": len(section.unchecked)},
+        verdicts=dict(section.verdicts),
+    )
+
+
+def _progress(sections: Sequence[Section]) -> tuple[int, int]:
+    done, expected = (
+        frozenset[tuple[str, int]]().union(*(getattr(section, name) for section in sections))
+        for name in ("done", "expected")
+    )
+    return len(done), len(expected)
 
 
 def _remove_pages(report: Path, kept: Set[str]) -> None:
@@ -128,9 +169,10 @@ def _remove_pages(report: Path, kept: Set[str]) -> None:
             ours = f'<meta name="generator" content="sparseid, {path.name}">' in file.read(1000)
         if ours and path.name not in kept:
             path.unlink()
+            path.with_suffix(".json").unlink(missing_ok=True)
 
 
-def _environment(pages: list[PaperPage]) -> Environment:
+def _environment(pages: list[Overview]) -> Environment:
     environment = Environment(
         loader=PackageLoader("sparseid.reporting"),
         autoescape=True,

@@ -73,7 +73,7 @@ def finish_run(folder: Path, page: bool = True) -> None:
         _print_table(console, caption(summary.title, scale, summary.aggregation), table)
     for further in run_tables(paper, rows):
         _print_numbers(console, further)
-    _print_end(console, scale, folder / "figures", "*.svg", _build_report(console, outputs) if page else None)
+    _print_end(console, scale, folder / "figures", "*.svg", _build_report(console, outputs, paper) if page else None)
 
 
 def finish_artefact(artefact_id: str, outputs: Path, scale: str, recipes: frozenset[str] = frozenset()) -> None:
@@ -113,7 +113,7 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str, recipes: frozen
         _print_claims(console, chosen.check_claims(rows_of, scale))
     for problem in collection.of_paper(chosen.paper).problems:
         _say(console, f"not used: {problem}")
-    page = _build_report(console, outputs, collection)  # of all papers: slower than the table above
+    page = _build_report(console, outputs, chosen.paper, collection)
     _print_end(console, scale, page.parent / scale, f"{file_name(chosen.id)}.svg", page)
 
 
@@ -143,10 +143,10 @@ def _incomparable(found: Sequence[Entry]) -> list[Entry]:
     return [replace(entry, verdict=Verdict("not comparable")) for entry in found if entry.ours is not None]
 
 
-def _build_report(console: Console, outputs: Path, collection: Collection | None = None) -> Path:
-    """Update the report; print a line first, because it takes a moment."""
-    _say(console, "writing the report of all results")
-    return build_report(outputs, collection=collection)
+def _build_report(console: Console, outputs: Path, paper: str, collection: Collection | None = None) -> Path:
+    """Update a paper's page and the start page; print a line first, because it takes a moment."""
+    _say(console, "updating the report")
+    return build_report(outputs, collection=collection, papers=[paper])
 
 
 def _title_of_others(chosen: Artefact, keys: Sequence[Mapping[str, Key]]) -> str:
