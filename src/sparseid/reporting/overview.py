@@ -72,7 +72,7 @@ def write_overview(overview: Overview, report: Path) -> None:
 
 
 def read_overview(paper: str, report: Path) -> Overview | None:
-    """Return the overview that was written with a paper's page, or None: no page, or one of another version of the code."""
+    """Return the overview written with a paper's page, or None without a page, or with one of other code."""
     if not (report / page_name(paper)).is_file():
         return None
     try:
