@@ -100,12 +100,16 @@ def record_start(
         )
     path = folder.path / "environment.json"
     earlier = environment.read(path) if checkpoint is not None else None
-    made_with = environment.describe(list(cfg.seeds) or cfg.seed, environment.device_name(device), earlier)
+    name = environment.device_name(device, trainer.world_size)
+    made_with = environment.describe(list(cfg.seeds) or cfg.seed, name, earlier)
     if files:
         made_with["files"] = files
     write_json(path, made_with)
     if len(made_with["commits"]) > 1:
         folder.say(f"this run was started with other code: commits {', '.join(made_with['commits'])}")
+    if len(made_with["devices"]) > 1:
+        trained_on = made_with["device"]
+        folder.remark(f"trained on {trained_on}: the numbers are not exactly those of a run that stayed on one")
     if checkpoint is not None:
         folder.say(f"resuming from {checkpoint}")
     return made_with
