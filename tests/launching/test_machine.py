@@ -180,3 +180,21 @@ def test_gpus_are_those_that_are_visible(monkeypatch, tmp_path):
     assert machine.gpus() == ["0", "1"]
     program.write_text("#!/bin/sh\nexit 9\n")  # as without a driver
     assert machine.gpus() == []
+
+
+SHOW = "from sparseid.launching.machine import wait_briefly; wait_briefly(); import torch"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "rounds"), [({}, "1000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "passive"}, "0")]
+)
+def test_threads_wait_briefly_unless_the_user_chose(monkeypatch, chosen, rounds):
+    """Read from torch's OpenMP itself."""
+    for name in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {**chosen, "OMP_DISPLAY_ENV": "verbose"}.items():
+        monkeypatch.setenv(name, value)
+    shown = subprocess.run([sys.executable, "-c", SHOW], capture_output=True, text=True, check=True).stderr
+    if "GOMP_SPINCOUNT" not in shown:
+        pytest.skip("torch does not come with libgomp here")
+    assert f"GOMP_SPINCOUNT = '{rounds}'" in shown

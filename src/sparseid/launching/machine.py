@@ -19,6 +19,12 @@ from sparseid.errors import InputError
 MEMORY_PER_RUN = 4 * 2**30
 """Assumed bytes per run on the CPU."""
 
+WAITING = {"GOMP_SPINCOUNT": "1000"}
+"""Environment variables of OpenMP: the rounds that a thread waits awake for the others at the end of a parallel loop.
+
+It is what libgomp itself takes if it knows of more threads than cores, some ten microseconds, instead of 300,000: beside
+other programs the default makes training several times slower (``scripts/bench/busy.py``)."""
+
 LOOK_S = 1.0
 """Seconds between two looks for a free GPU."""
 
@@ -28,6 +34,13 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def wait_briefly() -> None:
+    """Let threads of parallel loops sleep soon (`WAITING`), unless the user has chosen; before torch is imported."""
+    if "OMP_WAIT_POLICY" not in os.environ:
+        for name, value in WAITING.items():
+            os.environ.setdefault(name, value)
 
 
 def gpus() -> list[str]:

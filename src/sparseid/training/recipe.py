@@ -25,7 +25,7 @@ from sparseid.training.preemption import Preemption
 from sparseid.training.processes import alone_afterwards, helper_process
 from sparseid.training.rows import Row, plain_keys, plain_value
 from sparseid.training.run_folder import RunFolder, now
-from sparseid.training.runtime import prepare_runtime
+from sparseid.training.runtime import mps_note, prepare_runtime
 from sparseid.training.seeding import seed_everything
 
 
@@ -93,6 +93,8 @@ def record_start(
     `files` are the data files that were read, with their SHA-256.
     """
     device = trainer.strategy.root_device
+    if note := mps_note(cfg.trainer.accelerator):
+        folder.say(note)
     if cfg.scale == "paper" and device.type == "cpu" and not cfg.seeds:  # stacked models are small
         folder.say(
             "scale=paper is meant for a GPU, but trains on the CPU here: expect months instead of hours (see the "
