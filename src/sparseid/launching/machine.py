@@ -22,8 +22,8 @@ MEMORY_PER_RUN = 4 * 2**30
 WAITING = {"GOMP_SPINCOUNT": "1000"}
 """Environment variables of OpenMP: the rounds that a thread waits awake for the others at the end of a parallel loop.
 
-It is what libgomp itself takes if it knows of more threads than cores, some ten microseconds, instead of 300,000: beside
-other programs the default makes training several times slower (``scripts/bench/busy.py``)."""
+It is what libgomp itself takes if it knows of more threads than cores, some ten microseconds, instead of 300,000:
+beside other programs the default makes training several times slower (``scripts/bench/busy.py``)."""
 
 LOOK_S = 1.0
 """Seconds between two looks for a free GPU."""
