@@ -135,6 +135,7 @@ class Laboratory:
         self,
         cfg: RunConfig,
         kill_at: int = 0,
+        among: str = "",
         kill_after: float | None = None,
         count: Path | None = None,
         signum: int = signal.SIGKILL,
@@ -147,6 +148,8 @@ class Laboratory:
             The run.
         kill_at
             Number of the rename before which the fork kills itself; 0 for none.
+        among
+            Part of the old or new path of the renames that are counted.
         kill_after
             Seconds until it gets `signum`.
         count
@@ -154,7 +157,7 @@ class Laboratory:
         """
         pid = os.fork()
         if pid == 0:
-            self._become(cfg, kill_at, count)
+            self._become(cfg, kill_at, among, count)
         end = time.monotonic() + (LONGEST_S if kill_after is None else kill_after)
         while True:
             done, status = os.waitpid(pid, os.WNOHANG)
@@ -165,19 +168,20 @@ class Laboratory:
                 return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
             time.sleep(0.005)
 
-    def _become(self, cfg: RunConfig, kill_at: int, count: Path | None) -> None:
+    def _become(self, cfg: RunConfig, kill_at: int, among: str, count: Path | None) -> None:
         """Be the process of a run: print to a file, count renames, end."""
         code, renames = 1, 0
+        signal.alarm(int(2 * LONGEST_S))  # if this script is killed
 
         def watch(event: str, arguments: tuple) -> None:
             nonlocal renames
-            if event in MOVES:
+            if event in MOVES and among in f"{arguments[0]} {arguments[1]}":
                 renames += 1
                 if renames == kill_at:
                     os.kill(os.getpid(), signal.SIGKILL)
 
         try:
-            said = os.open(self.folder / "said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            said = os.open(self.folder / "said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
             os.dup2(said, 1)
             os.dup2(said, 2)
             sys.addaudithook(watch)
@@ -227,7 +231,7 @@ class Laboratory:
         checkpoints = run_directory(cfg) / "checkpoints"
         pid = os.fork()
         if pid == 0:
-            self._become(cfg, 0, None)
+            self._become(cfg, 0, "", None)
         while not (checkpoints / "previous.ckpt").exists():
             time.sleep(0.002)
             if os.waitpid(pid, os.WNOHANG)[0]:
@@ -290,14 +294,14 @@ def signals(lab: Laboratory) -> Results:
 
 @trial
 def forced(lab: Laboratory) -> Results:
-    """SIGKILL before each of the last renames of ``force=true``: a result is always there, and then the new one."""
-    for before_end in range(8):
+    """SIGKILL before each rename of ``force=true`` that replaces the old result: one is always there."""
+    for number, part in enumerate((".remade", ".replaced", ".remade"), 1):
         cfg = lab.config()
         lab.child(cfg)
         force = dataclasses.replace(cfg, force=True)
-        killed = lab.child(force, kill_at=lab.renames + 2 - before_end) == -signal.SIGKILL
+        killed = lab.child(force, kill_at=2 if number == 3 else 1, among=part) == -signal.SIGKILL
         there = RunFolder(run_directory(cfg)).state == "done"
-        yield f"force, rename {-before_end} from the end", killed and there and lab.child(force) == 0 and lab.same(cfg)
+        yield f"rename {number} of the replacement", killed and there and lab.child(force) == 0 and lab.same(cfg)
 
 
 @trial
@@ -345,7 +349,7 @@ def gpus(lab: Laboratory) -> Results:
     for _ in range(3):
         read, write = os.pipe()
         if (pid := os.fork()) == 0:
-            with gpus_held(cfg, lambda text, write=write: os.write(write, b"wait ")) as place:  # type: ignore[misc]
+            with gpus_held(cfg, lambda text, write=write: os.write(write, b"wait ")) as place:
                 os.write(write, place["CUDA_VISIBLE_DEVICES"].encode())
                 time.sleep(LONGEST_S)
             os._exit(0)
