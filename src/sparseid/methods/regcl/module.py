@@ -176,12 +176,18 @@ class RegCLModule(StackedModule["ContrastiveData"]):
         """Compute the measurements of every member from embeddings and attribution maps."""
         data, train = self.data, self.data.attribution_batch()
         trace = self.encoder.trace(train.inputs)
+        held_out, embedding = (
+            joined([batch for _, batch in self._tested]),
+            torch.cat([part for part, _ in self._tested], 1),
+        )
+        losses = self.held_out_losses(embedding, held_out.labels)
         evaluated = Evaluated(
             maps=maps_of(self.encoder, train.inputs, self.seeds),
             train=train,
-            held_out=joined([batch for _, batch in self._tested]),
+            held_out=held_out,
             train_embedding=trace.outputs,
-            embedding=torch.cat([embedding for embedding, _ in self._tested], dim=1),
+            embedding=embedding,
+            losses={name: values.double().cpu().numpy() for name, values in losses.items()},
             saturated=(self.encoder.head_slopes(trace.raw) == 0).double().mean(dim=(1, 2)).cpu().numpy(),
             deficient=deficient_share(self.encoder, train.inputs),
             truth=None if data.truth is None else data.truth.cpu().numpy(),
