@@ -11,6 +11,9 @@ METRICS = (
     Metric(
         "held_out_loss", "", "low", "held-out loss", "loss of an objective without its penalty, on held-out samples"
     ),
+    Metric(
+        "chosen_lambda", label="lambda chosen", meaning="highest weight of the penalty that does not raise the loss"
+    ),
     Metric("saturated", "percent", "low", "clipped outputs"),
     Metric("rank_deficient", "percent", "low", "samples with dependent Jacobian rows"),
 )
