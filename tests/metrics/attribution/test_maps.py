@@ -245,3 +245,8 @@ def test_unknown_names_and_wrong_shapes_are_refused():
             attribution_map(lambda v: v, x, **options)
     with pytest.raises(ValueError, match=r"keep all axes but the last.*\(4, 3\) to \(4,\)"):
         attribution_map(lambda v: v.sum(dim=-1), x)
+
+
+def test_an_encoder_that_returns_more_than_a_tensor_is_refused_with_what_to_do():
+    with pytest.raises(TypeError, match=r"returns a tuple, not a tensor: .*encoder\(x\)\[0\]"):
+        attribution_map(lambda x: (x, x), torch.ones(3, 2), "neuron_gradient")
