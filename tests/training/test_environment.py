@@ -1,5 +1,6 @@
 """Provenance of a run."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -14,7 +15,7 @@ PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 def test_the_version_of_every_package_that_is_asked_for_is_written():
     versions = describe(0, "cpu")["packages"]
     asked = tomllib.loads(PROJECT.read_text())["project"]["dependencies"]
-    assert len(versions) == len(asked) + 1
+    assert {re.split(r"[^\w.-]", line)[0] for line in asked} <= set(versions)
     assert (versions["numpy"], versions["scikit-learn"]) == (numpy.__version__, sklearn.__version__)
     assert "not installed" not in versions.values()
 
