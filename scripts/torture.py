@@ -208,13 +208,18 @@ class Laboratory:
             "arrays.npz": (folder / "arrays.npz").read_bytes(),
         }
 
-    def same(self, cfg: RunConfig) -> bool:
-        """Return whether a run is done and equal to the undisturbed one; print the first difference."""
+    def same(self, cfg: RunConfig, pictures: bool = True) -> bool:
+        """Return whether a run is done and equal to the undisturbed one; print the first difference.
+
+        The `pictures` of commands are larger than those of forks.
+        """
         if (state := RunFolder(run_directory(cfg)).state) != "done":
             print(f"    {state}: {(self.folder / 'said').read_text()[-600:]}")
             return False
         found = self.content(cfg)
         for name in {**found, **self.expected}:
+            if name.startswith("figures/") and not pictures:
+                continue
             if found.get(name) != self.expected.get(name):
                 print(f"    {name} differs in {run_directory(cfg)}")
                 return False
@@ -380,7 +385,7 @@ def sweeps(lab: Laboratory) -> Results:
         process.send_signal(signum)
         process.wait()
         time.sleep(5)  # the runs notice that their command is gone, and save
-        yield f"sweep, {signal.Signals(signum).name}", lab.ended(lab.command(cfg, *sweep)) and lab.same(cfg)
+        yield f"sweep, {signal.Signals(signum).name}", lab.ended(lab.command(cfg, *sweep)) and lab.same(cfg, False)
 
 
 @trial
@@ -395,12 +400,12 @@ def users(lab: Laboratory) -> Results:
     os.chown(shared, 1, 60)
     shared.chmod(0o2775)
     caps = ["--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search", "--bounding-set=-all"]
-    for user, override in ((1, "seed=0"), (2, "force=true"), (1, "force=true"), (2, "seed=0,0")):
+    for user, override in ((1, "seed=0"), (2, "force=true"), (1, "force=true"), (2, "seed=0,1")):
         who = ["setpriv", f"--reuid={user}", f"--regid={user}", "--groups=60", *caps[:2]]
         home = {**os.environ, "HOME": str(shared), "MPLCONFIGDIR": f"/tmp/matplotlib-{user}"}
         process = lab.command(cfg, override, before=who, env=home, umask=0o022)
         yield f"user {user}, {override}", lab.ended(process)
-    yield "the same numbers", lab.same(cfg)
+    yield "the same numbers", lab.same(cfg, False)
 
 
 @trial
@@ -428,7 +433,7 @@ def slurm(lab: Laboratory) -> Results:
             subprocess.run([*how, f"--user={os.getuid()}"], env=environment, check=True)
             process.communicate(timeout=LONGEST_S)
             again = lab.ended(lab.command(cfg, "hydra/launcher=slurm", env=environment))
-            yield " ".join(how), again and lab.same(cfg)
+            yield " ".join(how), again and lab.same(cfg, False)
     finally:
         cluster.stop()
         shutil.rmtree(home, ignore_errors=True)
