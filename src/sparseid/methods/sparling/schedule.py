@@ -132,7 +132,7 @@ class AdaptiveDensity(Callback):
         above = schedule.density / schedule.min_density  # 1 if a penalty instead of a threshold makes motifs sparse
         module.progress_note = (
             (f"density {above:.3g}x the minimum, " if above > 1 else "")
-            + f"exact {accuracy:.3f}, target {schedule.target:.3f}"
+            + f"{module.accuracy_name} {accuracy:.3f}, target {schedule.target:.3f}"
             + (f", start {schedule.starts}" if schedule.starts > 1 else "")
         )
         if schedule.finished:

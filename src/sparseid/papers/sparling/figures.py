@@ -32,6 +32,7 @@ from sparseid.papers.sparling.rows import (
     DENSITIES_BINNED,
     DOMAINS,
     END_TO_END,
+    MEASURED_DOMAINS,
     THRESHOLDS,
     domain_rows,
     end_to_end,
@@ -84,7 +85,7 @@ def errors_against_density(rows: pd.DataFrame, targets: Sequence[Target], scale:
     the paper's points are hollow. Domains without rows are skipped, unless all are.
     """
     metrics = ("fpe", "fne", "ce", "e2ee")
-    measured = [domain for domain in DOMAINS if len(domain_rows(rows, domain))]
+    measured = [domain for domain in MEASURED_DOMAINS if len(domain_rows(rows, domain))]
     domains = measured or list(DOMAINS)
     figure, grid = new_plots(11.5, 0.6 + 2.5 * len(domains), rows=len(domains), columns=len(metrics))
     for line, domain in zip(grid, domains, strict=True):
@@ -180,6 +181,25 @@ def threshold_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) ->
         axes.set_title(f"{label(metric)}, {MEANINGS[metric]}", fontsize=9, color=INK)
         axes.set_ylim(0, 1.06 * axes.get_ylim()[1])
     grid[0, 0].set_ylabel(f"error, %{_missing(rows)}", fontsize=9)
+    bar_legend(figure, scale)
+    return figure
+
+
+def splicing_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw figure 12: errors on splicing, each next to that of random maps (motif errors) or random predictions."""
+    figure, grid = new_plots(8.6, 3.8)
+    axes = grid[0, 0]
+    bars = []
+    for metric in ("fne", "fpe", "ce", "e2ee"):
+        chance = "random" if metric == "e2ee" else "matched_random"
+        for method in ("sparling_mt", chance):
+            ours = per_seed(rows, metric, {"method": (method,)})
+            name = f"{label(metric)}\n{label(method)}"
+            bars.append(Bar(name, ours, target_of(targets, metric, method=method), METRIC_COLOURS[metric]))
+    draw_bars(axes, bars)
+    axes.set_ylabel("error, % (mean over seeds)", fontsize=9)
+    axes.tick_params(axis="x", labelsize=7.5)
+    axes.set_ylim(0, 112)
     bar_legend(figure, scale)
     return figure
 
