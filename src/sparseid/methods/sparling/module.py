@@ -101,7 +101,7 @@ class SparlingModule(ExperimentModule):
         self.encoder = build_encoder(method, domain)
         self.sparse: nn.Module = build_sparse(method, domain)
         self.decoder = build_decoder(method, domain)
-        self.adaptive_density = AdaptiveDensity(build_schedule(method))
+        self.adaptive_density = AdaptiveDensity(build_schedule(method), self.accuracy_name)
         self._fresh = lambda: type(self)(method, domain, batch_size, seed)
 
     @classmethod

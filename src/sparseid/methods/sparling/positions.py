@@ -154,7 +154,7 @@ class PositionSparlingModule(SparlingModule):
 
     @property
     def _randomises(self) -> bool:
-        """Whether the current test compares with random maps and predictions: at the lowest density of a run."""
+        """True if the current test compares with random maps and predictions: that of the lowest density of a run."""
         return bool(self.evaluation_config.repetitions) and self._steps_above == 0
 
     def _random_measurements(self) -> list[Measurement]:
