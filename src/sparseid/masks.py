@@ -240,6 +240,17 @@ def why_not_injective(mask: Mask) -> Iterator[str]:
     unread = np.flatnonzero(~mask.any(axis=0)).tolist()
     if unread:
         yield f"no observation reads {latent_names(unread)}"
+    yield from why_too_few(mask)
+
+
+def why_too_few(mask: Mask) -> Iterator[str]:
+    """Yield the reason, if any, why no g can be injective in the latents that are read: too few observations of some.
+
+    Examples
+    --------
+    >>> list(why_too_few(as_mask([[0, 1, 1, 0]])))
+    ['z2 and z3 are read only by x1: 2 latents need at least 2 observations']
+    """
     read = np.flatnonzero(mask.any(axis=0))
     crowded = read[crowd(mask[:, read])].tolist()
     if crowded:

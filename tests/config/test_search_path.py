@@ -142,6 +142,15 @@ def test_config_dir_that_does_not_exist(capsys):
     assert "/no/such/folder is not a folder" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", [["--config-dir", "{}"], ["hydra.searchpath=[{}]"]])
+def test_a_folder_one_level_too_deep_is_refused(presets, option, capsys):
+    words = [word.format(presets / "experiment") for word in option]
+    assert main(["--cfg", "job", *words, *QUICK]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "contains none of the folders data, experiment, hydra, logger, method, scale, trainer" in said
+    assert f"name the folder above them: {presets}" in said
+
+
 def test_help_names_where_a_choice_comes_from(extension, tmp_path, capsys):
     more = tmp_path / "more"
     (more / "experiment").mkdir(parents=True)

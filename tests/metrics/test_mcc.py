@@ -34,6 +34,13 @@ def test_order_sign_and_scale_do_not_count(seed, k):
     assert mcc(truth, estimate) == pytest.approx(mcc(estimate, truth), abs=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["pearson", "spearman"])
+def test_lists_are_tables(kind):
+    assert mcc([[0, 1], [1, 0], [2, 1]], [[1, 0], [0, 2], [1, 4]], kind) == pytest.approx(1)
+    with pytest.raises(ValueError, match=r"must be tables .*\(3,\)"):
+        mcc([0, 1, 2], [[1], [2], [3]], kind)
+
+
 def test_the_matching_is_the_best_not_the_greedy_one():
     # the greedy one takes 0.7 and is left with 0, the best one takes 0.6 twice
     rng = np.random.default_rng(0)

@@ -55,11 +55,12 @@ def with_config_dir(overrides: Sequence[str], folder: str) -> list[str]:
     Raises
     ------
     ConfigError
-        If the folder does not exist.
+        If the folder does not exist or contains none of the groups of configurations.
     """
-    path = Path(folder).expanduser().resolve()
+    path, source = Path(folder).expanduser().resolve(), f"command line: --config-dir {folder}"
     if not path.is_dir():
-        raise ConfigError(f"{folder} is not a folder", source=f"command line: --config-dir {folder}")
+        raise ConfigError(f"{folder} is not a folder", source=source)
+    _require_groups(path, source)
     quoted = [repr(element) for element in (f"file://{path}", *_searched(overrides))]
     return [f"{KEY}=[{','.join(quoted)}]", *(text for text in overrides if not sets_search_path(text))]
 
@@ -90,17 +91,26 @@ def _searched(overrides: Sequence[str]) -> list[str]:
     return value
 
 
+def _require_groups(folder: Path, source: str) -> None:
+    """Refuse a folder of the search path that Hydra would find nothing in, such as one of a group's files."""
+    groups = sorted(path.name for path in CONFIGS.iterdir() if path.is_dir())
+    if not any((folder / group).is_dir() for group in groups):
+        hint = f"name the folder above them: {folder.parent}" if folder.name in groups else ""
+        raise ConfigError(f"{folder} contains none of the folders {', '.join(groups)}", source=source, hint=hint)
+
+
 def _folder(element: str) -> Path:
     """Return the folder of an element of the search path: a path, ``file://<path>`` or ``pkg://<package>``.
 
     Raises
     ------
     ConfigError
-        If the folder or package does not exist.
+        If the folder or package does not exist, or contains none of the groups of configurations.
     """
     scheme, _, rest = element.rpartition("://")
     problem = "is not a folder"
     if scheme in ("", "file") and (path := Path(rest).expanduser()).is_dir():
+        _require_groups(path.resolve(), f"command line: {KEY}")
         return path.resolve()
     if scheme == "pkg":
         problem = "is not a package with an __init__.py"  # Hydra requires one

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 import numpy as np
+import torch
 from pytorch_lightning import LightningModule
 from torch import Tensor
 
@@ -52,6 +53,10 @@ class ExperimentModule(LightningModule, Generic[Data]):
     def data(self) -> Data:
         """Data module of the run."""
         return self.trainer.datamodule  # type: ignore[attr-defined]
+
+    def advice(self, device: torch.device) -> str:
+        """Return a line for the start of training on a device, such as a setting that is slow there; empty for none."""
+        return ""
 
     def evaluations(self, folder: Path) -> list[Evaluation]:
         """Return the tests after training, in order: by default a single test of the last weights on all test items.

@@ -7,6 +7,7 @@ leading member axes: one call scores a whole stack.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy.stats import rankdata
 if TYPE_CHECKING:
     import torch
 
-    Latents = NDArray[np.floating] | torch.Tensor
+    Latents = NDArray[np.floating] | torch.Tensor | Sequence[Sequence[float]]
 
 Kind = Literal["pearson", "spearman"]
 
@@ -147,7 +148,10 @@ def correlations(truth: Latents, estimate: Latents, kind: Kind = "pearson") -> N
 def _check(truth: Latents, estimate: Latents, kind: str) -> None:
     if kind not in ("pearson", "spearman"):
         raise ValueError(f"kind must be pearson or spearman, got {kind!r}")
-    (n, k), (n_too, m) = truth.shape[-2:], estimate.shape[-2:]
+    shapes = [tuple(values.shape) if hasattr(values, "shape") else np.shape(values) for values in (truth, estimate)]
+    if min(map(len, shapes)) < 2:
+        raise ValueError(f"latents must be tables (samples, latents); got the shapes {shapes[0]} and {shapes[1]}")
+    (n, k), (n_too, m) = (shape[-2:] for shape in shapes)
     if n != n_too or n < 2 or not k or not m:
         text = f"need two or more samples of one or more latents, the same number in both; got {n} x {k} and "
         raise ValueError(text + f"{n_too} x {m}")

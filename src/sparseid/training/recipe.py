@@ -61,6 +61,8 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
             folder.remark(remark)
         if data.note:
             folder.remark(f"NOT COMPARABLE with the paper: {data.note}")
+        if advice := module.advice(trainer.strategy.root_device):
+            folder.say(advice)
         preemption.check()
 
     # each process needs its own noise, for its own items of the same batch

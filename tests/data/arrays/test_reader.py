@@ -51,6 +51,13 @@ def test_a_whole_file(file_of):
     assert [values.dtype for values in series] == [np.float32, np.float32, bool, np.float32]
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.float64])
+def test_a_map_of_zeros_and_ones_is_one_of_bool(file_of, kind):
+    np.testing.assert_array_equal(
+        read_series(file_of(ground_truth=WHOLE["ground_truth"].astype(kind))).truth, WHOLE["ground_truth"]
+    )
+
+
 SECONDS = 1.7e9 + np.arange(60.0)  # since 1970
 NOISE = np.random.default_rng(1).normal(size=60)
 
@@ -144,8 +151,8 @@ def test_a_changed_file_is_read_again(file_of):
         ({"observations": np.full((60, 2), "a")}, "not a table of numbers"),
         ({"labels": np.zeros((60, 2), dtype=complex)}, "labels is complex128"),
         ({"labels": np.array([None] * 60)}, "pickled objects, which are refused"),
-        ({"ground_truth": np.ones((4, 8))}, "ground_truth is float64 (4, 8), not bool with 8 columns"),
-        ({"ground_truth": np.ones((8, 4), dtype=bool)}, "not bool with 8 columns"),
+        ({"ground_truth": np.full((4, 8), 0.5)}, "ground_truth is float64 (4, 8), not a table of 0 and 1"),
+        ({"ground_truth": np.ones((8, 4), dtype=bool)}, "not a table of 0 and 1 (or bool) with 8 columns"),
         ({"ground_truth": np.ones((1, 8), dtype=bool)}, "ground_truth has 1 rows, fewer than the 2 of the labels"),
         ({"ground_truth": np.ones((4, 8), dtype=bool)}, "ground_truth is True in all of the 2 scored rows"),
         ({"ground_truth": np.arange(4)[:, None] < np.full(8, 2)}, "ground_truth is False in all of the 2 scored rows"),

@@ -83,6 +83,15 @@ def test_warnings_say_what_no_longer_holds(mask, says):
     assert all(part in warnings[0] for part in says)
 
 
+def test_warnings_name_the_latents_of_the_mask():
+    """Also behind a column that no observation reads."""
+    first, second = warnings_of(as_mask([[0, 0, 1, 1, 1], [0, 0, 1, 0, 1]]))
+    assert first.startswith(
+        "z3, z4 and z5 are read only by x1 and x2: 3 latents need at least 3 observations. g cannot"
+    )
+    assert second.startswith("no observation reads z1 and z2")
+
+
 def test_without_an_injective_g_nothing_is_identified():
     assert {row[1] for row in verdicts([[1, 0], [1, 0]])} == {"yes", "no"}
     assert {row[1] for row in verdicts([[1, 1]])} == {"no"}

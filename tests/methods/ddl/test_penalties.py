@@ -76,6 +76,12 @@ def test_a_decoder_that_works_in_place_has_the_same_tangents():
         assert torch.equal(ours, theirs)
 
 
+@pytest.mark.parametrize("decoder", [nn.Linear(3, 4), nn.Sequential(nn.Linear(3, 4), nn.Tanh())])
+def test_other_decoders_are_refused(decoder):
+    with pytest.raises(TypeError, match=r"Sequential of StackedLinear and LeakyReLU .*, not of Linear"):
+        penalties.value_and_tangents(decoder, torch.ones(1, 2, 3))
+
+
 def test_the_l1_norm_is_that_of_other_implementations(fixture_arrays):
     arrays = fixture_arrays("ddl_jacobian_l1")
     decoder, latents = with_weights(arrays, "lrelu")

@@ -38,7 +38,11 @@ def made(embeds, **changes):
     maps = {"jf_plus": np.stack([TRUTH, ~TRUTH]).astype(float)}
     embedding = embeds(latents)
     values = {"maps": maps, "train": samples, "held_out": samples, "train_embedding": embedding, "embedding": embedding}
-    values |= {"saturated": np.array([0.0, 0.25]), "deficient": np.array([0.0, 0.5])}
+    values |= {
+        "losses": {"mse": np.array([0.5, 2.0])},
+        "saturated": np.array([0.0, 0.25]),
+        "deficient": np.array([0.0, 0.5]),
+    }
     values |= {"truth": np.stack([TRUTH] * 2), "limit": np.array([0.7, 0.8])}
     return Evaluated(**(values | changes))
 
@@ -60,6 +64,8 @@ def test_known_values():
         ("saturated", 6): 25,
         ("rank_deficient", 5): 0,
         ("rank_deficient", 6): 50,
+        ("held_out_loss", "mse", 5): 0.5,
+        ("held_out_loss", "mse", 6): 2.0,
     }
 
 
@@ -76,6 +82,7 @@ def test_what_is_not_known_is_left_out():
         ("r2", "labels"),
         ("saturated",),
         ("rank_deficient",),
+        ("held_out_loss", "mse"),
     }
     assert set(arrays_of(unknown, LAYOUT)) == {"map_jf_plus", "embedding", "labels"}
 

@@ -159,7 +159,8 @@ def test_a_member_has_the_numbers_it_has_alone(config, training):
     alone = execute(config(f"method.training={training}", "seeds=[0]"))
     together, single = numbers(stack, 0), numbers(alone)
     assert list(together) == list(single)
-    assert len(single) == 6 + 1 + (3 if training == "hybrid" else 2) + 2
+    objectives = 2 if training == "hybrid" else 1
+    assert len(single) == 6 + 1 + (3 if training == "hybrid" else 2) + 2 + objectives
     np.testing.assert_allclose(list(together.values()), list(single.values()), rtol=1e-3)
     for name, tensor in weights(alone).items():
         # a contrastive loss does not change with the last bias: its gradient is rounding, of which Adam makes steps
@@ -210,6 +211,44 @@ def test_a_member_that_diverges_is_lost_alone(config, monkeypatch):
     assert "no results for seed 1" in (folder / "log.txt").read_text()
 
 
+TUNED = ("seeds=[3,0,7]", "method.tuning.penalty_weight=[0.0,0.1,10000.0]", "method.ramp_on=0", "method.ramp_off=0.5")
+
+
+@pytest.mark.parametrize("training", ["supervised", "hybrid"])
+def test_the_tested_candidate_has_the_numbers_that_it_has_alone(config, training):
+    """Also of the estimated penalty, whose directions are those of the member whatever its candidate."""
+    changes = (f"method.training={training}", "method.penalty_estimator=projection")
+    tuned = numbers(execute(config(*TUNED, *changes)))
+    chosen = {seed: value for (seed, metric, *_), value in tuned.items() if metric == "chosen_lambda"}
+    assert set(chosen) == {3, 0, 7}
+    assert max(chosen.values()) > 0
+    for seed, weight in chosen.items():
+        alone = numbers(execute(config(f"seeds=[{seed}]", f"method.penalty_weight={weight}", *TUNED[2:], *changes)))
+        own = {key: value for key, value in tuned.items() if key[0] == seed and key[1] != "chosen_lambda"}
+        if not weight:  # the row of a run without penalty says so
+            alone = {(*key[:-1], "('regularisation', 'regularised')"): value for key, value in alone.items()}
+            own = {(*key[:-1], "('regularisation', 'regularised')"): value for key, value in own.items()}
+        np.testing.assert_allclose(list(own.values()), list(alone.values()), rtol=1e-3)
+
+
+def test_a_tuned_run_resumes_bit_for_bit(config, monkeypatch):
+    undisturbed = execute(config(*TUNED))
+    run = config(*TUNED, "trainer.save_every_s=0")
+    run.outputs += "/again"
+    step = RegCLModule.training_step
+
+    def killed(self, batch, batch_idx):
+        if self.global_step == 5:
+            raise KeyboardInterrupt
+        return step(self, batch, batch_idx)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RegCLModule, "training_step", killed)
+        with pytest.raises(KeyboardInterrupt):
+            execute(run)
+    assert numbers(execute(run)) == numbers(undisturbed)
+
+
 def test_rows_have_the_keys_of_the_papers_tables(config):
     cfg = config("method.penalty_weight=0", "data.latents=5")
     keys = {"training": "hybrid_contrastive", "regularisation": "none", "dim": 5, "setting": "a"}
@@ -252,6 +291,12 @@ def test_pictures_have_the_scored_rows_of_all_maps(config):
         (("method.training=supervised", "data.setting=b"), "method.training"),
         (("method.training=supervised", "data.box=5.1"), "method.head_scale"),
         (("method.penalty_weight=-0.1",), "method.penalty_weight"),
+        (("seeds=[0,1,2]", "method.tuning.penalty_weight=[0.1,1.0]"), "method.tuning.penalty_weight"),
+        (("seeds=[0,1,2]", "method.tuning.penalty_weight=[0.0,1.0,0.1]"), "method.tuning.penalty_weight"),
+        (("seeds=[0,1,2]", "method.tuning.penalty_weight=[0.0,.nan]"), "method.tuning.penalty_weight"),
+        (("seeds=[0,1,2]", "method.tuning.penalty_weight=[0.0,.inf]"), "method.tuning.penalty_weight"),
+        (("method.tuning.penalty_weight=[0.0,0.1]",), "seeds"),
+        (("seeds=[0,1,2]", "method.tuning.tolerance=0"), "method.tuning.tolerance"),
         (("trainer.precision=bf16-mixed",), "trainer.precision"),
         (("trainer.devices=2",), "trainer.devices"),
     ],
@@ -271,4 +316,4 @@ def test_an_unbounded_head_is_allowed_where_the_loss_has_a_minimum(config):
 def test_the_ramp_belongs_to_the_recipe_as_shares_of_training(config):
     assert recipe_hash(config()) != recipe_hash(config("method.ramp_on=0.1"))
     module = build_module(config("trainer.max_samples=640000"), build_data(config()))
-    assert (module.ramp.on, module.ramp.off, module.ramp.end) == (2500, 5000, 0.1)
+    assert [(ramp.on, ramp.off, ramp.end) for ramp in module.ramps] == [(2500, 5000, 0.1)] * 2

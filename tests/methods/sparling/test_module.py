@@ -32,6 +32,22 @@ def test_paper_scale_has_the_published_sizes():
     assert module.eval()(batch.inputs[:1]).shape == (1, 10, 100, 100)
 
 
+@pytest.mark.parametrize(
+    ("capability", "device", "bf16", "advised"),
+    [
+        ("AVX2", "cpu", "true", True),
+        ("AVX2", "cpu", "false", False),
+        ("AVX2", "cuda", "true", False),
+        ("AVX512", "cpu", "true", False),
+        ("DEFAULT", "cpu", "true", False),
+    ],
+)
+def test_bfloat16_on_a_cpu_without_it_is_said_to_be_slow(monkeypatch, capability, device, bf16, advised):
+    *_, module = built(f"method.encoder.bf16={bf16}")
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    assert ("method.encoder.bf16=false" in module.advice(torch.device(device))) == advised
+
+
 def test_channels_kinds_and_tokens_may_differ_in_number():
     """Sounds of two kinds, three channels, labels of four tokens: two channels may stand for one kind."""
     cfg = compose(

@@ -136,8 +136,8 @@ def _read(path: str, version: tuple[int, ...]) -> TimeSeries:
 
 def _map(truth: NDArray[np.generic], features: int, label_dim: int) -> NDArray[np.bool_]:
     """Return the true map, checked: its last rows, those of the labels, can be scored."""
-    if truth.dtype != bool or truth.ndim != 2 or truth.shape[1] != features:
-        raise InputError(f"ground_truth is {_kind(truth)}, not bool with {features} columns")
+    if truth.ndim != 2 or truth.shape[1] != features or not np.isin(truth, (0, 1)).all():
+        raise InputError(f"ground_truth is {_kind(truth)}, not a table of 0 and 1 (or bool) with {features} columns")
     if len(truth) < label_dim:
         raise InputError(f"ground_truth has {len(truth)} rows, fewer than the {label_dim} of the labels")
     known = truth.astype(bool)

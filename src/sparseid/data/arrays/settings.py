@@ -13,7 +13,7 @@ from sparseid.settings import Keys, Run, SettingsError, setting
 LAYOUT = """\
 observations  (N, D) numbers, in the order of time
 labels        (N, k) or (N,) numbers
-ground_truth  optional, (d, D) or (k, D) bool: which observations depend on which latent; labels are the last k of d
+ground_truth  optional, (d, D) or (k, D) of 0, 1: which observations depend on which latent; labels are the last k of d
 latents       optional, (N, d) numbers"""
 """Arrays of the file, for messages."""
 

@@ -117,8 +117,9 @@ def _check_folders(base: Path, layout: Layout, folders: set[str]) -> None:
     speakers = layout.order(set())
     for name in speakers:
         if not (base / name).is_dir():
-            text = f"{layout.title} has no folder of speaker {name}: {base / name} is missing. Download it all again"
-            raise InputError(text, KEYS)
+            text = f"{layout.title} has no folder of speaker {name}: {base / name} is missing. Download it all again; "
+            own = "your own recordings, in one folder, are read with data.source=fsdd"
+            raise InputError(text + own, KEYS)
     for name in sorted(folders - set(speakers)):
         text = f"{base / name} is not a speaker of {layout.title}, with speakers {min(speakers)} to {max(speakers)}"
         raise InputError(f"{text}: move this folder out of {base}", KEYS)

@@ -78,7 +78,9 @@ def count(texts: Sequence[str], config: CorpusSettings) -> Counts:
     try:
         matrix = counter.fit_transform(texts).toarray()
     except ValueError as error:  # no words remain
-        raise InputError(f"the {len(texts)} abstracts have no words left: {error}", _KEYS) from error
+        empty = sum(not text for text in texts)
+        reason = f"{empty} are empty (files of papers without an entry abstract)" if empty else str(error)
+        raise InputError(f"the {len(texts)} abstracts have no words left: {reason}", _KEYS) from error
     words = counter.get_feature_names_out()
     if len(words) < config.words:
         text = f"the {len(texts)} abstracts have {len(words)} words that are neither too frequent nor too rare"

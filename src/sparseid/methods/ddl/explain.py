@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sparseid.masks import Evidence, Mask, evidence, latent_names, observation_names, regions, why_not_injective
+from sparseid.masks import Evidence, Mask, evidence, latent_names, observation_names, regions, why_too_few
 from sparseid.methods.ddl.structure import indeterminacy, keeps_support
 
 MOST_PAIRS = 20
@@ -27,9 +27,8 @@ def warnings_of(mask: Mask) -> Iterator[str]:
         verb = "reads" if len(empty) == 1 else "read"
         yield f"{observation_names(empty)} {verb} no latent and carries no information: remove it"
     read = mask.any(axis=0)
-    for reason in why_not_injective(mask[:, read]) if read.any() else ():
-        renamed = reason if read.all() else f"{reason} (counting only latents that are read)"
-        yield f"{renamed}. g cannot be injective, so no theorem holds and nothing is identified"
+    for reason in why_too_few(mask):
+        yield f"{reason}. g cannot be injective, so no theorem holds and nothing is identified"
     if not read.all():
         unread = np.flatnonzero(~read).tolist()
         yield (
@@ -69,7 +68,7 @@ def explain(mask: Mask) -> Iterator[str]:
 def _injective_part(mask: Mask) -> Mask:
     """Return (n,) bool: latents that the theorems apply to; none if g cannot be injective in those that are read."""
     read = np.asarray(mask.any(axis=0))
-    if read.any() and list(why_not_injective(mask[:, read])):
+    if list(why_too_few(mask)):
         return np.zeros_like(read)
     return read
 

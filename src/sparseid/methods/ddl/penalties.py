@@ -49,11 +49,20 @@ def value_and_tangents(
     outputs, tangents
         (members, batch, features) and (members, batch, latents or s, features): row j of a sample's tangents is the
         derivative of its outputs with respect to latent j, a column of the Jacobian.
+
+    Raises
+    ------
+    TypeError
+        If the decoder has other layers.
     """
+    layers = list(decoder) if isinstance(decoder, nn.Sequential) else [decoder]
+    if other := next((layer for layer in layers if not isinstance(layer, StackedLinear | nn.LeakyReLU)), None):
+        kind = type(other).__name__
+        raise TypeError(f"the decoder must be a Sequential of StackedLinear and LeakyReLU (stacked_mlp), not of {kind}")
     values = latents
     weights: list[Tensor] = []
     slopes: list[Tensor] = []
-    for layer in decoder:
+    for layer in layers:
         if isinstance(layer, nn.LeakyReLU):
             one, slope = values.new_ones(()), values.new_full((), layer.negative_slope)  # in the precision of values
             slopes.append(torch.where(values > 0, one, slope))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -69,6 +70,14 @@ class StackedEncoder(nn.Module):
         self.head, self.scale = head, scale
         sizes = [features, *(units * width for units in UNITS), outputs]
         self.layers = nn.ModuleList(StackedLinear(*pair, generators) for pair in pairwise(sizes))
+
+    @torch.inference_mode(False)  # its copies must be usable with gradients, whoever asks for them
+    def of(self, members: Sequence[int]) -> StackedEncoder:
+        """Return an encoder with copies of some members, given by their positions."""
+        chosen = copy.deepcopy(self)
+        for parameter in chosen.parameters():
+            parameter.data = parameter.data[list(members)]
+        return chosen
 
     @property
     def weights(self) -> list[Tensor]:

@@ -33,6 +33,8 @@ ATTRIBUTIONS: dict[str, dict[str, Any]] = {
 }
 """Rows of Table 1 -> computation of their maps."""
 UNITS = units(METRICS)
+Scored = tuple[str, dict[str, Key], NDArray[np.float64], int]
+"""Metric, further keys, its values (members,), number of samples behind each."""
 SHOWN = 2000
 """Number of held-out samples of the first member that are saved for figures."""
 
@@ -92,6 +94,8 @@ class Evaluated:
         Samples over which the maps are averaged, and samples on which embeddings are scored.
     train_embedding, embedding
         (members, samples, outputs) embeddings of these.
+    losses
+        Objective -> (members,) its loss on the held-out samples, without the penalty.
     saturated
         (members,) fraction of the training samples' outputs that the head clips.
     deficient
@@ -108,6 +112,7 @@ class Evaluated:
     held_out: SeriesBatch
     train_embedding: Tensor
     embedding: Tensor
+    losses: dict[str, NDArray[np.float64]]
     saturated: NDArray[np.float64]
     deficient: NDArray[np.float64]
     truth: NDArray[np.bool_] | None
@@ -142,33 +147,38 @@ def limit_of(data: ContrastiveData) -> NDArray[np.float64] | None:
 
 
 def measure(evaluated: Evaluated, layout: Layout, seeds: Sequence[int]) -> list[Measurement]:
-    """Return the measurements of every member, in percent; undefined for one whose embeddings are not finite.
+    """Return the measurements of every member; undefined for one whose embeddings are not finite.
 
     ``auc`` of each attribution method, under the key ``attribution``; ``minimum_norm_auc``; ``r2`` of labels, z1 and
     z2 from their own coordinates, under the key ``explained``, by regression on the training samples and scored on
-    the held-out samples; ``saturated``; ``rank_deficient``. Metrics that require an unknown truth are skipped.
+    the held-out samples; ``saturated``; ``rank_deficient``: all of these in percent; ``held_out_loss``, under the key
+    ``objective``. Metrics that require an unknown truth are skipped.
     """
-    values: list[tuple[str, dict[str, Key], NDArray[np.float64], int]] = []
+    percent: list[Scored] = []
     samples, held_out = evaluated.train.inputs.shape[1], evaluated.embedding.shape[1]
     if evaluated.truth is not None:
         rows = evaluated.truth[:, layout.scored.latents]
         for name, maps in evaluated.maps.items():
             score = attribution_auc(maps[:, layout.scored.embedding], rows)
-            values.append(("auc", {"attribution": name}, score, samples))
+            percent.append(("auc", {"attribution": name}, score, samples))
     if evaluated.limit is not None:
-        values.append(("minimum_norm_auc", {}, evaluated.limit, samples))
+        percent.append(("minimum_norm_auc", {}, evaluated.limit, samples))
     for name, factor in layout.factors.items():
         targets = [_targets(part, factor) for part in (evaluated.train, evaluated.held_out)]
         if targets[0] is not None and targets[1] is not None and targets[0].shape[-1]:
             at = factor.embedding
             score = linear_r2(evaluated.train_embedding[..., at], targets[0], evaluated.embedding[..., at], targets[1])
-            values.append(("r2", {"explained": name}, score, held_out))
-    values.append(("saturated", {}, evaluated.saturated, samples))
-    values.append(("rank_deficient", {}, evaluated.deficient, samples))
+            percent.append(("r2", {"explained": name}, score, held_out))
+    percent.append(("saturated", {}, evaluated.saturated, samples))
+    percent.append(("rank_deficient", {}, evaluated.deficient, samples))
+    losses: list[Scored] = [
+        ("held_out_loss", {"objective": name}, loss, held_out) for name, loss in evaluated.losses.items()
+    ]
     finite = torch.isfinite(evaluated.embedding).flatten(1).all(dim=1).tolist()
     return [
-        Measurement(metric, 100 * float(value) if good else None, UNITS[metric], n, keys, seed)
-        for metric, keys, of_members, n in values
+        Measurement(metric, scale * float(value) if good else None, UNITS[metric], n, keys, seed)
+        for scale, found in ((100, percent), (1, losses))
+        for metric, keys, of_members, n in found
         for seed, value, good in zip(seeds, of_members, finite, strict=True)
     ]
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.func import functional_call
 
 from sparseid.data.batch import ContrastiveBatch, SeriesBatch
+from sparseid.measurements import Measurement
 from sparseid.methods.module import StackedModule
 from sparseid.methods.regcl.encoder import StackedEncoder, Trace
 from sparseid.methods.regcl.evaluation import (
@@ -24,8 +25,10 @@ from sparseid.methods.regcl.evaluation import (
 from sparseid.methods.regcl.gate import gate_remarks
 from sparseid.methods.regcl.losses import info_nce, mean_squared_error
 from sparseid.methods.regcl.penalty import LinearRamp, exact_penalty, penalty_terms, projected_penalty, unit_directions
+from sparseid.methods.regcl.tuning import highest_without_harm
 from sparseid.stacking.chunking import losses_in_groups, member_groups
 from sparseid.stacking.members import generators, sum_of_members
+from sparseid.stacking.tuning import repeated
 
 if TYPE_CHECKING:
     from sparseid.data.contrastive import ContrastiveData
@@ -37,7 +40,7 @@ POSITIVES = {"supervised": (), "supervised_contrastive": ("labels",), "hybrid": 
 
 
 class RegCLModule(StackedModule["ContrastiveData"]):
-    """A stack of encoders, one per seed, trained by the objectives of one of the three trainings.
+    """A stack of encoders, one per seed and candidate of lambda, trained by the objectives of one of three trainings.
 
     Parameters
     ----------
@@ -55,14 +58,17 @@ class RegCLModule(StackedModule["ContrastiveData"]):
         self.layout = Layout.of(data, whole=method.training == "hybrid")
         outputs = self.layout.size
         width = outputs if method.width_from == "output" else data.latents
-        init = generators(data.seeds, "init")
+        self.candidates = len(method.candidates)
+        self.model_seeds = [seed for seed in data.seeds for _ in method.candidates]
+        init = generators(self.model_seeds, "init")
         self.encoder = StackedEncoder(data.features, outputs, width, init, method.head, method.head_scale)
         # the objective in time sees the whole embedding, the one by label the observed factor's coordinates
         self.objectives = {"time": slice(0, outputs), "labels": self.layout.factors["labels"].embedding}
         data.positives = self.positives = POSITIVES[method.training]
         seen = [self.objectives[name] for name in self.positives or ("labels",)]
         self.terms = penalty_terms(seen, outputs, method.penalty_form)
-        self.ramp = LinearRamp(method.ramp_on * steps, method.ramp_off * steps, method.penalty_weight)
+        ramp = (method.ramp_on * steps, method.ramp_off * steps)
+        self.ramps = [LinearRamp(*ramp, weight) for weight in method.candidates * len(data.seeds)]
 
     @classmethod
     def from_settings(cls, settings: RegCLSettings, data: Any, run: RunNumbers) -> RegCLModule:
@@ -76,18 +82,18 @@ class RegCLModule(StackedModule["ContrastiveData"]):
         return torch.optim.Adam(self.parameters(), lr=self.method.lr, fused=True)
 
     def training_step(self, batch: ContrastiveBatch, batch_idx: int) -> Tensor:
-        """Return the members' losses and penalties, summed over members."""
+        """Return the models' losses and penalties, summed over models."""
+        inputs, labels = (repeated(part, self.candidates) for part in (batch.inputs, batch.labels))
 
-        def losses(parameters: dict[str, Tensor], members: slice) -> Tensor:
-            own = ContrastiveBatch(batch.inputs[members], batch.labels[members])
-            return functional_call(self, parameters, (own, self.seeds[members]))
+        def losses(parameters: dict[str, Tensor], models: slice) -> Tensor:
+            return functional_call(self, parameters, (ContrastiveBatch(inputs[models], labels[models]), models))
 
         widest = max(weight.shape[2] for weight in self.encoder.weights) * batch.inputs.shape[1]
-        groups = member_groups(len(self.seeds), widest, batch.inputs.device)
+        groups = member_groups(len(self.model_seeds), widest, batch.inputs.device)
         return sum_of_members(losses_in_groups(losses, dict(self.named_parameters()), groups))
 
-    def forward(self, batch: ContrastiveBatch, seeds: list[int]) -> Tensor:
-        """Return the losses plus penalties (members,) of a batch; the penalty is computed at its references."""
+    def forward(self, batch: ContrastiveBatch, models: slice) -> Tensor:
+        """Return the losses plus penalties of some models on a batch; the penalty is computed at its references."""
         samples = batch.labels.shape[1]
         trace = self.encoder.trace(batch.inputs)
         if self.positives:
@@ -96,9 +102,11 @@ class RegCLModule(StackedModule["ContrastiveData"]):
             losses = torch.stack(list(self.contrast(reference, negative, named).values())).sum(dim=0)
         else:
             losses = mean_squared_error(trace.outputs, batch.labels)
-        weight = self.ramp.weight(self.global_step)
-        if weight > 0:
-            losses = losses + weight * self.penalty(trace.first(self.method.penalty_samples or samples), seeds)
+        weights = [ramp.weight(self.global_step) for ramp in self.ramps[models]]
+        if any(weights):
+            references = trace.first(self.method.penalty_samples or samples)
+            penalties = self.penalty(references, self.model_seeds[models])
+            losses = losses + (weights[0] if self.candidates == 1 else losses.new_tensor(weights)) * penalties
         return losses
 
     def contrast(self, reference: Tensor, negative: Tensor, positives: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -132,34 +140,55 @@ class RegCLModule(StackedModule["ContrastiveData"]):
         self._parts: list[tuple[Tensor, Tensor]] = []
 
     def validation_step(self, batch: SeriesBatch, batch_idx: int) -> None:
-        """Collect embeddings and labels."""
-        self._parts.append((self.encoder(batch.inputs), batch.labels))
+        """Collect the models' embeddings, and labels."""
+        self._parts.append((self.embed(batch), batch.labels))
 
     def on_validation_epoch_end(self) -> None:
-        """Log each member's losses on the held-out samples."""
+        """Log each member's losses on the held-out samples, those of its candidate that would be chosen now."""
         embedding, labels = (torch.cat(parts, dim=1) for parts in zip(*self._parts, strict=True))
         self._parts = []
-        losses = {name: values.tolist() for name, values in self.held_out_losses(embedding, labels).items()}
+        of_models = self.held_out_losses(embedding, labels)
+        models = self.choice(of_models)
+        losses = {name: values[models].tolist() for name, values in of_models.items()}
         for name, values in losses.items():
             self.log_members(f"val_{name}", values)
         if losses:
             self.note_validation("validation loss", np.sum(list(losses.values()), axis=0))
 
     def held_out_losses(self, embedding: Tensor, labels: Tensor) -> dict[str, Tensor]:
-        """Return the loss (members,) of each objective on held-out samples (members, samples, ...) in their order.
+        """Return the loss (models,) of each objective on held-out samples, in their order.
 
         The references are the first half, the negatives the second. The positive is the next sample in time for both
         objectives: it is also a draw by label, since labels are shifted by steps of the walk. Empty if half of the
         samples are too short for a pair.
+
+        Parameters
+        ----------
+        embedding
+            (models, samples, outputs)
+        labels
+            (members, samples, outputs), used by supervised training alone.
         """
         if not self.positives:
-            return {"mse": mean_squared_error(embedding, labels)}
+            return {"mse": mean_squared_error(embedding, repeated(labels, self.candidates))}
         half = embedding.shape[1] // 2
         if half <= self.time_offset:
             return {}
         positive = embedding[:, self.time_offset : half]
         reference = embedding[:, : half - self.time_offset]
         return self.contrast(reference, embedding[:, half:], dict.fromkeys(self.positives, positive))
+
+    def embed(self, batch: SeriesBatch) -> Tensor:
+        """Return the embedding (models, samples, outputs) of each member's samples by all its candidates."""
+        return self.encoder(repeated(batch.inputs, self.candidates))
+
+    def choice(self, losses: dict[str, Tensor]) -> Tensor:
+        """Return the model (members,) int64 of each member: that of its candidate chosen by the losses (models,)."""
+        first = torch.arange(0, len(self.model_seeds), self.candidates, device=self.device)
+        if self.candidates == 1 or not losses:
+            return first
+        total = torch.stack(list(losses.values())).sum(dim=0).view(-1, self.candidates)
+        return first + highest_without_harm(total, self.method.tuning.tolerance)
 
     # evaluation
 
@@ -169,28 +198,44 @@ class RegCLModule(StackedModule["ContrastiveData"]):
         self._tested: list[tuple[Tensor, SeriesBatch]] = []
 
     def test_step(self, batch: SeriesBatch, batch_idx: int) -> None:
-        """Collect the embeddings."""
-        self._tested.append((self.encoder(batch.inputs), batch))
+        """Collect the models' embeddings."""
+        self._tested.append((self.embed(batch), batch))
 
     def on_test_epoch_end(self) -> None:
-        """Compute the measurements of every member from embeddings and attribution maps."""
+        """Choose each member's lambda, and compute its measurements from embeddings and attribution maps."""
         data, train = self.data, self.data.attribution_batch()
-        trace = self.encoder.trace(train.inputs)
+        held_out = joined([batch for _, batch in self._tested])
+        embedding = torch.cat([part for part, _ in self._tested], dim=1)
+        losses = self.held_out_losses(embedding, held_out.labels)
+        models = self.choice(losses)
+        encoder = self.encoder if self.candidates == 1 else self.encoder.of(models.tolist())
+        trace = encoder.trace(train.inputs)
         evaluated = Evaluated(
-            maps=maps_of(self.encoder, train.inputs, self.seeds),
+            maps=maps_of(encoder, train.inputs, self.seeds),
             train=train,
-            held_out=joined([batch for _, batch in self._tested]),
+            held_out=held_out,
             train_embedding=trace.outputs,
-            embedding=torch.cat([embedding for embedding, _ in self._tested], dim=1),
-            saturated=(self.encoder.head_slopes(trace.raw) == 0).double().mean(dim=(1, 2)).cpu().numpy(),
-            deficient=deficient_share(self.encoder, train.inputs),
+            embedding=embedding[models],
+            losses={name: values[models].double().cpu().numpy() for name, values in losses.items()},
+            saturated=(encoder.head_slopes(trace.raw) == 0).double().mean(dim=(1, 2)).cpu().numpy(),
+            deficient=deficient_share(encoder, train.inputs),
             truth=None if data.truth is None else data.truth.cpu().numpy(),
             limit=limit_of(data),
         )
         self._tested = []
-        self.measurements = measure(evaluated, self.layout, self.seeds)
+        self.measurements = measure(evaluated, self.layout, self.seeds) + self.chosen(models)
         self.remarks = gate_remarks(self.measurements)
         self.arrays = arrays_of(evaluated, self.layout)
+
+    def chosen(self, models: Tensor) -> list[Measurement]:
+        """Return each member's chosen lambda; none without candidates."""
+        if self.candidates == 1:
+            return []
+        weights = [self.method.candidates[model % self.candidates] for model in models.tolist()]
+        return [
+            Measurement("chosen_lambda", weight, "", self.candidates, {}, seed)
+            for seed, weight in zip(self.seeds, weights, strict=True)
+        ]
 
 
 def joined(batches: list[SeriesBatch]) -> SeriesBatch:

@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sparseid.settings import DataSettings, Keys, MethodSettings, Run, SettingsError, setting
+
+
+@dataclass
+class TuningSettings:
+    """Choice of lambda by the paper's rule, for each member of the stack on the data sets of the others."""
+
+    penalty_weight: list[float] = setting(
+        "Candidates of lambda that every member is trained with, rising from 0: the last one before the held-out loss "
+        "rises is tested. Empty: method.penalty_weight alone.",
+        default=[],
+    )
+    tolerance: float = setting(
+        "Rise of the mean held-out loss that counts as none, in standard deviations over data sets of the loss without "
+        "the penalty.",
+        default=1.0,
+        above=0,
+    )
 
 
 @dataclass
@@ -51,6 +70,7 @@ class RegCLSettings(MethodSettings):
     ramp_on: float = setting("Fraction of training at which lambda starts to rise.", at_least=0, at_most=1)
     ramp_off: float = setting("Fraction of training at which lambda reaches its final value.", at_least=0, at_most=1)
     lr: float = setting("Adam's learning rate, constant.", above=0)
+    tuning: TuningSettings = setting("Choice of lambda by the held-out loss.", default=TuningSettings)
 
     loads = "sparseid.methods.regcl.module:RegCLModule"
     interfaces = ("contrastive",)
@@ -59,6 +79,7 @@ class RegCLSettings(MethodSettings):
         """Yield errors of the settings, by themselves or with the data."""
         batch_size = run.trainer.batch_size
         yield from self._labels_in_reach(run)
+        yield from self._tuning(run)
         if self.ramp_on > self.ramp_off:
             text = "the ramp of the penalty ends before it begins: set method.ramp_off to at least method.ramp_on"
             yield SettingsError(("method.ramp_on", "method.ramp_off"), text)
@@ -92,8 +113,24 @@ class RegCLSettings(MethodSettings):
             text = f"labels reach {largest:g}, outputs are bounded by {bound}: raise it or set method.head=identity"
             yield SettingsError(("method.head_scale", "method.head", source), text)
 
+    def _tuning(self, run: Run) -> Iterator[SettingsError]:
+        weights, key = self.tuning.penalty_weight, "method.tuning.penalty_weight"
+        if not weights:
+            return
+        rising = all(first < second for first, second in pairwise(weights))  # False for NaN
+        if weights[0] != 0 or len(weights) < 2 or not rising or math.isinf(weights[-1]):
+            yield SettingsError((key,), f"{key} lists at least two numbers that rise from 0: [0.0,0.1,1.0]")
+        if len(run.seeds) < 3:
+            text = "lambda is chosen for a data set on at least two others: set three seeds or more, or omit "
+            yield SettingsError(("seeds", key), text + key)
+
+    @property
+    def candidates(self) -> list[float]:
+        """Lambdas to train each member with."""
+        return self.tuning.penalty_weight or [self.penalty_weight]
+
     def row_keys(self, data: DataSettings) -> Keys:
         """Add the training and the regularisation."""
         training = "hybrid_contrastive" if self.training == "hybrid" else self.training
-        regularisation = "regularised" if self.penalty_weight else "none"
+        regularisation = "regularised" if any(self.candidates) else "none"
         return super().row_keys(data) | {"training": training, "regularisation": regularisation}

@@ -109,6 +109,15 @@ class SparlingModule(ExperimentModule):
         """Build the module of a run for the data module `data`, from which the domain is read."""
         return cls(settings, Domain.of(data), run.batch_size, run.seed)
 
+    def advice(self, device: torch.device) -> str:
+        """Return what to know of bfloat16 on a CPU without instructions for it; measured on one with AVX2."""
+        if not self.encoder.bf16 or device.type != "cpu" or torch.backends.cpu.get_cpu_capability() != "AVX2":
+            return ""
+        return (
+            "this CPU has no instructions for bfloat16: training is about four times slower than with "
+            "method.encoder.bf16=false, which is another run (its numbers differ slightly)"
+        )
+
     def forward(self, inputs: Tensor) -> Tensor:
         """Map inputs (N, in_channels, H, W) to motif maps (N, channels, h, w), mostly zero."""
         return self.sparse(self.encoder(inputs))

@@ -71,8 +71,13 @@ def outputs_of(encoder: Encoder, inputs: Tensor) -> Tensor:
     ------
     ValueError
         If the shape differs.
+    TypeError
+        If the encoder returns something else than a tensor.
     """
     outputs = encoder(inputs)
+    if not isinstance(outputs, Tensor):
+        text = f"the encoder returns a {type(outputs).__name__}, not a tensor"
+        raise TypeError(f"{text}: pass a function that picks one, such as lambda x: encoder(x)[0]")
     if outputs.dim() != inputs.dim() or outputs.shape[:-1] != inputs.shape[:-1]:
         shapes = f"{tuple(inputs.shape)} to {tuple(outputs.shape)}"
         raise ValueError(f"the encoder must keep all axes but the last, which holds its outputs; it maps {shapes}")

@@ -213,7 +213,7 @@ def heaviest_features(selector: np.ndarray, names: np.ndarray) -> Figure:
     for axes, latent in zip(grid.flat, order, strict=False):
         top = top_features(selector[:, [latent]], NAMES_SHOWN)[0]
         axes.barh(range(len(top)), np.abs(selector[top, latent]), color="#1d4ed8", alpha=0.6)
-        axes.set_yticks(range(len(top)), [str(names[feature])[:32] for feature in top], fontsize=6.5)
+        axes.set_yticks(range(len(top)), [_shortened(str(names[feature])) for feature in top], fontsize=6.5)
         axes.invert_yaxis()
         axes.spines[["top", "right"]].set_visible(False)
         axes.set_title(f"latent {latent + 1}", fontsize=7.5, color=INK)
@@ -222,6 +222,11 @@ def heaviest_features(selector: np.ndarray, names: np.ndarray) -> Figure:
         axes.set_axis_off()
     figure.supxlabel("|W|", fontsize=8.5)
     return figure
+
+
+def _shortened(name: str, longest: int = 32) -> str:
+    """Return a name of at most so many characters, with an ellipsis where it is cut."""
+    return name if len(name) <= longest else name[: longest - 1].rstrip() + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def _planes(found: Mapping[str, tuple[np.ndarray, np.ndarray]], title: str) -> Figure:
