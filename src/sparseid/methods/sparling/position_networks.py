@@ -27,6 +27,7 @@ class SequenceEncoder(nn.Module):
     """
 
     stride = 1
+    bf16 = False
 
     def __init__(
         self, channels: int, *, width: int = 80, blocks: int = 5, pointwise_blocks: int = 5, in_channels: int = 4
