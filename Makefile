@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test plan reproduce-all report study data record presets readmes costs bench clean
+.PHONY: help setup demo test plan reproduce-all report study data record presets readmes costs lock bench torture clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -22,8 +22,8 @@ $(VENV)/ready: requirements.lock pyproject.toml
 	esac; echo "Use: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 2
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing packages into $(VENV) (a few minutes, about 6 GB with torch's CUDA build)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
 demo: setup  ## train Sparling on DigitCircle and print the paper's numbers beside ours (SCALE=smoke|small|paper)
@@ -62,9 +62,15 @@ readmes: setup  ## write generated parts of READMEs and recipes: tables and figu
 costs: setup  ## measure what a run costs on this machine, for the hours of make plan (SCALE, EXPERIMENT)
 	@$(BIN)/python scripts/costs.py --scale $(SCALE) $(if $(EXPERIMENT),--experiment $(EXPERIMENT)) $(ARGS)
 
+lock: setup  ## after a change of versions in requirements.lock: write the hashes of all packages' files into it
+	@$(BIN)/python scripts/lock.py
+
 bench: setup  ## speed: generator, threshold update, where a training step's time goes (outputs/bench)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
 	@$(BIN)/python scripts/bench/all.py
+
+torture: setup  ## kill, stop, starve and damage tiny runs, and compare with undisturbed ones: 20 minutes (ARGS="--kills 20")
+	@$(BIN)/python scripts/torture.py $(ARGS)
 
 clean:  ## remove caches, not runs
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build

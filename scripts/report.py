@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from sparseid.errors import InputError
+from sparseid.files import refused, share
 from sparseid.printing import protect_output
 from sparseid.reporting.collect import collect
 from sparseid.reporting.page import build_report
@@ -16,6 +17,7 @@ def main() -> int:
     parser.add_argument("--scale", choices=["smoke", "small", "paper"], help="only this scale (default: all)")
     parser.add_argument("--png", action="store_true", help="also write figures as PNG files")
     arguments = parser.parse_args()
+    share(arguments.outputs)
     try:
         collection = collect(arguments.outputs, arguments.scale)
         for problem in collection.problems:
@@ -25,7 +27,7 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"error: the report cannot be written: {error}", file=sys.stderr)
+        print(f"error: the report cannot be written: {error}{refused(error, '; ')}", file=sys.stderr)
         return 1
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import audio_mnist_sequence
+import busy
 import ddl
 import generator
 import latent_walk
@@ -30,6 +31,7 @@ def main() -> None:
         regcl,
         sparse_vae,
         ddl,
+        busy,
     ):
         benchmark.main()
     print(f"written to {OUT}/")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -75,6 +76,46 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
     yield part
     shutil.rmtree(folder, ignore_errors=True)
     part.rename(folder)
+
+
+def share(folder: Path) -> None:
+    """Let the group of a shared folder write what this process creates from now on, whatever its umask.
+
+    A folder is shared if its group may write to it and is the group of what is created in it (setgid bit) or ours. Of a
+    folder that does not exist yet, the nearest parent decides.
+    """
+    folder = folder.absolute()
+    with suppress(OSError):
+        while not folder.exists():
+            folder = folder.parent
+        state = folder.stat()
+        if state.st_mode & stat.S_IWGRP and (state.st_mode & stat.S_ISGID or state.st_gid == os.getegid()):
+            os.umask(_umask() & ~stat.S_IRWXG)
+
+
+def refused(error: OSError, before: str = "") -> str:
+    """Return the remedy for an error about a file or folder that belongs to another user; empty for other errors.
+
+    Parameters
+    ----------
+    error
+        The error.
+    before
+        Text before the remedy.
+    """
+    place = Path(os.fsdecode(error.filename or "")).absolute()
+    while place.name and (not place.exists() or os.access(place, os.W_OK)):  # a new or removed file in it
+        place = place.parent
+    with suppress(OSError, KeyError):
+        import pwd  # not on Windows
+
+        if isinstance(error, PermissionError) and place.name and (owner := place.stat().st_uid) != os.getuid():
+            name = pwd.getpwuid(owner).pw_name
+            return (
+                f"{before}{place} belongs to {name}: to share results, {name} sets chmod -R g+rwX,g+s on the folder of "
+                "runs (and chgrp -R, to a group of both of you)"
+            )
+    return ""
 
 
 def _umask() -> int:

@@ -219,7 +219,11 @@ class TrainerSettings(Settings):
     )
     batch_size: int = setting("Samples per optimiser step, summed over devices.", at_least=1, semantic=True)
     precision: str = setting("Lightning's precision flag.", default="32", choices=("32", "bf16-mixed"), semantic=True)
-    accelerator: str = setting("Device type.", default="auto", choices=("auto", "cpu", "gpu"))
+    accelerator: str = setting(
+        "Device type; auto: an NVIDIA or AMD GPU if there is one, else the CPU.",
+        default="auto",
+        choices=("auto", "cpu", "gpu"),
+    )
     devices: int = setting("Number of processes, one per device.", default=1, at_least=1)
     strategy: str = setting("Lightning's distributed strategy.", default="auto", choices=("auto", "ddp"))
     threads: int = setting("CPU threads per process; 0 leaves the choice to torch.", default=0, at_least=0)

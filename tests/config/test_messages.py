@@ -88,3 +88,27 @@ def test_a_preset_given_as_a_file_is_named_without_its_ending():
     with pytest.raises(ConfigError, match="is a file, not a name") as caught:
         compose(["experiment=digitcircle.yaml", "scale=smoke"])
     assert caught.value.hint == "write experiment=digitcircle"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "problem", "fitting"),
+    [
+        (
+            ["method=tbr"],
+            "method=tbr does not fit experiment=digitcircle, which sets method.encoder",
+            "tbr/fig3, tbr/fig4",
+        ),
+        (
+            ["experiment=tbr/fig4", "data=digit_circle"],
+            "data=digit_circle does not fit experiment=tbr/fig4, which sets data.depth",
+            "digitcircle, sparling/ablation",
+        ),
+    ],
+)
+def test_a_method_or_data_set_that_does_not_fit_the_preset_is_said_to(overrides, problem, fitting):
+    with pytest.raises(ConfigError) as refused:
+        compose([*overrides, "scale=smoke"])
+    first, source, hint = str(refused.value).splitlines()
+    assert first.startswith(problem)
+    assert source.startswith(f"  from: command line: {overrides[-1]}; configs/experiment/at/")
+    assert hint.startswith(f"  experiments with {overrides[-1]}: {fitting}")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sparseid.config.compose import compose
-from sparseid.config.validate import missing_files
+from sparseid.config.validate import missing_files, problems
 from sparseid.errors import ConfigError
 
 
@@ -183,3 +183,25 @@ def test_contrastive_training_needs_two_samples_a_batch():
     ]
     assert "set trainer.batch_size to at least 2" in message(*one, "method.training=hybrid")
     compose([*one, "method.training=supervised"])
+
+
+@pytest.mark.parametrize(
+    ("paper", "said"),
+    [("sparlin", "did you mean: sparling"), ("../../../evil", "papers: "), ("ours", "a preset of your own")],
+)
+def test_the_paper_on_the_command_line_is_one_of_the_papers(paper, said):
+    text = message(f"paper={paper}")
+    assert f"paper={paper} is not a paper" in text
+    assert said in text
+
+
+@pytest.mark.parametrize(
+    ("paper", "said"),
+    [("sparlin", "did you mean: sparling"), ("../evil", "names a folder"), (".hidden", "names a folder"), ("ours", "")],
+)
+def test_the_paper_of_a_preset_may_be_new_but_is_neither_a_path_nor_a_typo(paper, said):
+    run = compose(["scale=smoke"])
+    run.paper = paper
+    found = [problem.text for problem in problems(run)]
+    assert len(found) == bool(said)
+    assert said in "".join(found)

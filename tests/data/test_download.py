@@ -21,8 +21,9 @@ MD5 = hashlib.md5(CONTENT).hexdigest()
 class Server(ThreadingHTTPServer):
     """Serves one file; breaks the first `breaks` connections off half-way; knows ranges unless told otherwise."""
 
-    def __init__(self, content=CONTENT, breaks=0, ranges=True):
+    def __init__(self, content=CONTENT, breaks=0, ranges=True, version=""):
         super().__init__(("127.0.0.1", 0), Handler)
+        self.version = version
         self.content, self.breaks, self.ranges, self.asked = content, breaks, ranges, []
         self.url = f"http://127.0.0.1:{self.server_port}/file.zip"
 
@@ -34,13 +35,16 @@ class Handler(BaseHTTPRequestHandler):
         if self.path != "/file.zip":
             self.send_error(404)
             return
-        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and server.ranges else 0
+        ranges = server.ranges and self.headers.get("If-Range", server.version) == server.version
+        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and ranges else 0
         if start >= len(server.content):
             self.send_error(416)
             return
         body = server.content[start:]
         self.send_response(206 if start else 200)
         self.send_header("Content-Length", str(len(body)))
+        if server.version:
+            self.send_header("ETag", server.version)
         self.end_headers()
         if server.breaks:
             server.breaks -= 1
@@ -109,6 +113,58 @@ def test_a_part_of_another_file_is_begun_anew(serve, tmp_path):
     server = serve()
     (tmp_path / ".file.zip.part").write_bytes(CONTENT + b"more")
     assert download(server.url, tmp_path / "file.zip", MD5, "").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("md5", [MD5, None])
+def test_a_part_of_another_file_is_not_continued(serve, tmp_path, md5):
+    """Without a checksum and without the server's word for it not at all; with one it is noticed."""
+    server = serve()
+    (tmp_path / ".file.zip.part").write_bytes(b"of another file")
+    assert download(server.url, tmp_path / "file.zip", md5, "").read_bytes() == CONTENT
+    assert server.asked[-1] is None
+    assert left(tmp_path) == ["file.zip"]
+
+
+@pytest.mark.parametrize(("version", "goes_on"), [('"one"', True), ('"two"', False), ('W/"one"', False), ("", False)])
+def test_a_part_without_a_checksum_is_continued_if_the_server_still_has_that_version(serve, tmp_path, version, goes_on):
+    server = serve(breaks=TRIES, version='"one"' if goes_on or version == '"two"' else version)
+    with pytest.raises(InputError):
+        download(server.url, tmp_path / "file.zip", None, "")
+    server.version, server.content = version, CONTENT if goes_on else CONTENT[::-1]
+    assert download(server.url, tmp_path / "file.zip", None, "").read_bytes() == server.content
+    assert (server.asked[-1] is not None) == (goes_on or version == '"two"')  # asked, but answered with the whole file
+    assert left(tmp_path) == ["file.zip"]
+
+
+def test_a_part_from_another_address_is_begun_anew_without_a_checksum(serve, tmp_path):
+    one, two = serve(breaks=TRIES, version='"v"'), serve(content=CONTENT[::-1], version='"v"')
+    with pytest.raises(InputError):
+        download(one.url, tmp_path / "file.zip", None, "")
+    assert download(two.url, tmp_path / "file.zip", None, "").read_bytes() == CONTENT[::-1]
+    assert two.asked == [None]
+
+
+@pytest.mark.parametrize("broken", ["gone", "file.zip"])
+def test_a_mirror_is_asked_where_the_file_is_not_to_be_had(serve, tmp_path, broken):
+    server, mirror = serve(breaks=TRIES), serve()
+    first = server.url.replace("file.zip", broken)
+    assert download(first, tmp_path / "file.zip", MD5, "", [mirror.url]).read_bytes() == CONTENT
+    with pytest.raises(InputError) as refused:
+        download(first + "x", tmp_path / "other", MD5, "by hand", [mirror.url + "x"])
+    assert [line.split()[0] for line in str(refused.value).splitlines()] == [first + "x", mirror.url + "x", "by"]
+
+
+def test_a_killed_download_leaves_its_part_and_nothing_else(serve, tmp_path):
+    server = serve(content=CONTENT * 40, version='"one"')
+    command = [sys.executable, "-c", ASKER, server.url, str(tmp_path / "file.zip"), "0" * 32]
+    process = subprocess.Popen(command)
+    while not any((tmp_path / ".file.zip.part").parent.glob(".file.zip.part")):
+        assert process.poll() is None
+    process.kill()
+    process.wait()
+    assert set(left(tmp_path)) <= {".file.zip.part", ".file.zip.version"}
+    assert download(server.url, tmp_path / "file.zip", None, "").read_bytes() == CONTENT * 40
+    assert left(tmp_path) == ["file.zip"]
 
 
 def test_a_dead_address_says_what_to_do(serve, tmp_path):

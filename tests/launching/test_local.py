@@ -4,9 +4,11 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
+from filelock import FileLock
 
 from sparseid.config.identity import run_directory, run_name
 from sparseid.config.sweep import plan
@@ -73,6 +75,22 @@ def test_every_process_has_a_place_of_its_own(make, tmp_path):
         "p.touch(exist_ok=False); time.sleep(0.1); p.unlink()"
     )
     assert [outcome.code for outcome in make(*[program] * 4)] == [DONE] * 4
+
+
+def test_every_process_has_a_gpu_of_its_own(make, tmp_path, monkeypatch):
+    """Also if there are more places than free GPUs: another command has one of the two."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("sparseid.launching.machine.LOOK_S", 0.02)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "6,7")
+    program = (
+        f"import os, time, pathlib; p = pathlib.Path({str(tmp_path)!r}) / os.environ['CUDA_VISIBLE_DEVICES'];"
+        "p.touch(exist_ok=False); time.sleep(0.1); p.unlink(); print(p.name)"
+    )
+    assert [outcome.code for outcome in make(*[program] * 4)] == [DONE] * 4
+    assert {path.read_text() for path in (tmp_path / "jobs").glob("*.txt")} == {"6\n", "7\n"}
+    with FileLock(tmp_path / "sparseid-gpus" / "6"):
+        assert [outcome.code for outcome in make(*[program] * 4)] == [DONE] * 4
+    assert {path.read_text() for path in (tmp_path / "jobs").glob("*.txt")} == {"7\n"}
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -1,6 +1,9 @@
 """Places for runs: GPUs shared out, cores shared out, and what is refused."""
 
 import dataclasses
+import subprocess
+import sys
+import tempfile
 
 import pytest
 
@@ -54,16 +57,95 @@ def test_processes_of_a_run_count(run, hardware):
 
 def test_one_run_per_gpu(run, hardware):
     hardware(cores=8, gpus=["0", "1"])
-    assert [place["CUDA_VISIBLE_DEVICES"] for place in machine.slots([run], 0)] == ["0", "1"]
-    assert {place["OMP_NUM_THREADS"] for place in machine.slots([run], 0)} == {"4"}
+    assert machine.slots([run], 0) == [{"OMP_NUM_THREADS": "4"}] * 2
 
 
-def test_gpus_in_groups_and_shared(run, hardware):
+def test_runs_on_several_gpus_get_them_in_groups(run, hardware):
     hardware(gpus=["0", "1", "2", "3", "4"])
-    pairs = machine.slots([run, with_trainer(run, devices=2)], 0)
-    assert [place["CUDA_VISIBLE_DEVICES"] for place in pairs] == ["0,1", "2,3"]
-    shared = machine.slots([with_trainer(run, devices=4)], 2)
-    assert [place["CUDA_VISIBLE_DEVICES"] for place in shared] == ["0,1,2,3"] * 2
+    assert len(machine.slots([run, with_trainer(run, devices=2)], 0)) == 2
+
+
+@pytest.mark.parametrize(
+    ("devices", "jobs", "said"),
+    [(1, 6, "jobs=6 runs need 6 GPUs"), (4, 2, "jobs=2 runs of trainer.devices=4 need 8 GPUs"), (2, 2, ""), (1, 5, "")],
+)
+def test_more_runs_than_gpus_are_refused(run, hardware, devices, jobs, said):
+    hardware(gpus=["0", "1", "2", "3", "4"])
+    runs = [with_trainer(run, devices=devices)]
+    if not said:
+        assert len(machine.slots(runs, jobs)) == jobs
+        return
+    with pytest.raises(InputError) as refused:
+        machine.slots(runs, jobs)
+    assert said in str(refused.value)
+    assert "this machine has 5: 0, 1, 2, 3, 4\n" in str(refused.value)
+
+
+HOLD = """
+import dataclasses, sys
+from sparseid.config.compose import compose
+from sparseid.launching.machine import gpus_held
+run = compose(["scale=smoke"])
+run.trainer.devices = int(sys.argv[1])
+with gpus_held(run, lambda text: print(text, flush=True)) as place:
+    print(place["CUDA_VISIBLE_DEVICES"], flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def command(monkeypatch, tmp_path):
+    """Start processes that hold GPUs of a machine with three until they are ended, and end them."""
+    monkeypatch.setattr(machine, "LOOK_S", 0.05)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1,2")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    processes = []
+
+    def start(devices=1):
+        program = [sys.executable, "-c", HOLD, str(devices)]
+        processes.append(subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+        return processes[-1], processes[-1].stdout.readline().strip()
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def test_every_command_gets_gpus_of_its_own_or_waits(command, run):
+    first, one = command()
+    _, two = command(2)
+    assert (one, two) == ("0", "1,2")
+    waiting, said = command()
+    assert said == "waiting for 1 of the GPUs 0, 1, 2: other commands use them"
+    first.kill()  # the operating system releases the lock
+    assert waiting.stdout.readline().strip() == "0"
+
+
+def test_several_gpus_are_taken_together_or_not_at_all(command, run):
+    first, _ = command()
+    said = []
+    pair, triple = with_trainer(run, devices=2), with_trainer(run, devices=3)
+    with machine.gpus_held(triple, said.append, lambda: bool(said)):
+        assert len(said) == 1
+        with machine.gpus_held(pair, said.append) as place:  # nothing is kept while waiting
+            assert place == {"CUDA_VISIBLE_DEVICES": "1,2"}
+            first.communicate()
+            with machine.gpus_held(run, said.append) as other:
+                assert other == {"CUDA_VISIBLE_DEVICES": "0"}
+    assert len(said) == 1
+
+
+def test_runs_on_the_cpu_hold_nothing(command, run):
+    with machine.gpus_held(with_trainer(run, accelerator="cpu"), print) as place:
+        assert place == {}
+
+
+def test_a_machine_without_a_place_for_locks_shares_its_gpus(command, run, tmp_path, monkeypatch):
+    (tmp_path / "sparseid-gpus").write_text("not a folder")
+    with machine.gpus_held(run, print) as one, machine.gpus_held(run, print) as other:
+        assert one == other == {"CUDA_VISIBLE_DEVICES": "0"}
 
 
 def test_runs_on_the_cpu_leave_gpus_alone(run, hardware):
@@ -98,3 +180,21 @@ def test_gpus_are_those_that_are_visible(monkeypatch, tmp_path):
     assert machine.gpus() == ["0", "1"]
     program.write_text("#!/bin/sh\nexit 9\n")  # as without a driver
     assert machine.gpus() == []
+
+
+SHOW = "from sparseid.launching.machine import wait_briefly; wait_briefly(); import torch"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "rounds"), [({}, "1000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "passive"}, "0")]
+)
+def test_threads_wait_briefly_unless_the_user_chose(monkeypatch, chosen, rounds):
+    """Read from torch's OpenMP itself."""
+    for name in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {**chosen, "OMP_DISPLAY_ENV": "verbose"}.items():
+        monkeypatch.setenv(name, value)
+    shown = subprocess.run([sys.executable, "-c", SHOW], capture_output=True, text=True, check=True).stderr
+    if "GOMP_SPINCOUNT" not in shown:
+        pytest.skip("torch does not come with libgomp here")
+    assert f"GOMP_SPINCOUNT = '{rounds}'" in shown

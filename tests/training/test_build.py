@@ -9,7 +9,11 @@ from pytorch_lightning import LightningDataModule, LightningModule
 
 from sparseid.config.components import component_names, settings_classes
 from sparseid.config.sweep import plan
-from sparseid.training.build import build_data, build_module
+from sparseid.errors import InputError
+from sparseid.training.build import build_data, build_module, build_trainer
+from sparseid.training.preemption import Preemption
+from sparseid.training.run_folder import RunFolder
+from sparseid.training.runtime import accelerator, mps_note
 
 PRESETS = {
     "sparling": "digitcircle",
@@ -52,3 +56,32 @@ def test_a_run_gets_the_method_and_the_data_that_it_names(method):
     assert isinstance(module, LightningModule)
     assert type(module).__module__ == f"sparseid.methods.{method}.module"
     assert type(data).__module__ == f"sparseid.data.{cfg.data.name}.datamodule"
+
+
+@pytest.fixture
+def mac(monkeypatch):
+    """A machine with a GPU that has no double precision, and no other."""
+    monkeypatch.setattr("torch.backends.mps.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("pytorch_lightning.accelerators.mps.MPSAccelerator.is_available", lambda: True)
+    monkeypatch.setattr("pytorch_lightning.accelerators.cuda.CUDAAccelerator.is_available", lambda: False)
+
+
+@pytest.mark.parametrize("accelerator", ["auto", "cpu"])
+def test_a_mac_trains_on_the_cpu_and_says_why(mac, tmp_path, accelerator):
+    cfg = plan(["experiment=digitcircle", "scale=smoke", f"trainer.accelerator={accelerator}"]).trials[0].run
+    trainer = build_trainer(cfg, RunFolder(tmp_path), Preemption())
+    assert trainer.strategy.root_device.type == "cpu"
+    assert ("no double precision" in mps_note(accelerator)) == (accelerator == "auto")
+
+
+def test_a_mac_refuses_its_gpu_with_the_reason(mac, tmp_path):
+    cfg = plan(["experiment=digitcircle", "scale=smoke", "trainer.accelerator=gpu"]).trials[0].run
+    with pytest.raises(InputError, match=r"\(MPS\) is not used: it has no double.*: trainer=cpu always works"):
+        build_trainer(cfg, RunFolder(tmp_path), Preemption())
+
+
+def test_a_cuda_gpu_is_used_wherever_there_is_one(mac, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    assert [accelerator(choice) for choice in ("auto", "gpu", "cpu")] == ["cuda", "cuda", "cpu"]
+    assert mps_note("auto") == ""

@@ -14,6 +14,7 @@ from sparseid.config.identity import run_name
 from sparseid.errors import ConfigError
 from sparseid.training.checkpoints import load
 from sparseid.training.processes import GROUP, RUN, WORLD_SIZES, check_tasks, helper_process, joined
+from sparseid.training.rows import read_rows
 from sparseid.training.run import execute
 from sparseid.training.run_folder import RunFolder
 
@@ -79,6 +80,8 @@ def test_two_processes_equal_one(tmp_path):
         "done",
     ]
     assert said[2] == f"{two}\n" * 2  # each process of the toy prints the folder, and nothing else
+    assert {row.device for row in read_rows(one / "result.json")} == {"cpu"}
+    assert {row.device for row in read_rows(two / "result.json")} == {"2 x cpu"}
     timing = json.loads((two / "timing.json").read_text())
     assert (timing["world_size"], timing["steps"], timing["samples"]) == (2, 60, 480)
 
@@ -177,13 +180,15 @@ def test_ctrl_c(tmp_path):
 
 
 @pytest.mark.slow
-def test_another_number_of_processes_goes_on(tmp_path):
+def test_another_number_of_processes_goes_on_and_is_in_the_rows(tmp_path):
     process = toy.start(tmp_path, "devices=2", "step_s=0.05")
     folder = RunFolder(tmp_path / "toy-seed0")
     toy.wait_until((folder.checkpoints / "last.ckpt").exists, process)
     process.terminate()
     process.communicate(timeout=60)
-    run(tmp_path, "devices=1")
+    said = run(tmp_path, "devices=1")
+    assert "trained on 2 x cpu then cpu: the numbers are not exactly those of a run that stayed on one" in said
+    assert {row.device for row in read_rows(folder.result)} == {"2 x cpu then cpu"}
     assert folder.state == "done"
     assert all(math.isfinite(float(point[3])) for point in curve(folder.path))
 

@@ -21,9 +21,10 @@ from sparseid.config.files import use_text_files
 from sparseid.config.messages import COMPOSITION_ERRORS, Origins, check_keywords, diagnose, parse, text_of, unknown_key
 from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS
-from sparseid.config.validate import problems
+from sparseid.config.validate import papers, problems
 from sparseid.errors import ConfigError
 from sparseid.extensions import Extension, packages
+from sparseid.spelling import did_you_mean
 
 ROOT = "config"
 """Primary configuration file: ``configs/config.yaml``."""
@@ -97,6 +98,9 @@ def _refuse_override(override: Override, origins: Origins) -> None:
         problem, hint = f"{key} is already selected", f"write {key}=... without +"
     elif key in PICKED_GROUPS and not override.is_sweep_override() and not isinstance(override.value(), str):
         problem, hint = f"{text} selects no {key}", f"{key} can be: {', '.join(choices(key, origins.folders))}"
+    elif key == "paper" and not override.is_sweep_override() and (value := override.value()) not in papers():
+        listing = f"papers: {', '.join(papers())}; a preset of your own may have another name in its file"
+        problem, hint = f"{text} is not a paper", "\n".join(filter(None, [did_you_mean(str(value), papers()), listing]))
     else:
         return
     raise ConfigError(problem, source=origins.describe(text), hint=hint)

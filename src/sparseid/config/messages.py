@@ -151,9 +151,11 @@ def diagnose(error: Exception, origins: Origins) -> ConfigError:
     if unknown := re.search(r"Could not override '(.+?)'", text):
         # Either a group or a key does not exist: Hydra does not distinguish the two, and the user need not either.
         key = cause.full_key if cause is not None and cause.full_key else unknown[1]
-        return _unknown_key(key, _source(text, unknown[1], origins), cause)
+        source = _source(text, unknown[1], origins)
+        return _misfit(key, source, origins) or _unknown_key(key, source, cause)
     if isinstance(cause, ConfigKeyError | ConfigAttributeError) and cause.full_key:
-        return _unknown_key(cause.full_key, _source(text, cause.full_key, origins), cause)
+        source = _source(text, cause.full_key, origins)
+        return _misfit(cause.full_key, source, origins) or _unknown_key(cause.full_key, source, cause)
     key = str(cause.full_key or "") if cause is not None else ""
     return ConfigError(
         f"{key}: {text.splitlines()[0]}".removeprefix(": "),
@@ -207,6 +209,37 @@ def _selected_twice(group: str, choice: str, origins: Origins) -> ConfigError:
                 hint = f"write - override /{group}: {choice}"
                 return ConfigError(f"{group} is selected already", source=origins.shown(path), hint=hint)
     return ConfigError(f"{group} is selected twice", hint=f"write - override /{group}: {choice} in a defaults list")
+
+
+def _misfit(key: str, source: str, origins: Origins) -> ConfigError | None:
+    """Return the message for a method or data set of the command line that lacks a key which the preset's file sets."""
+    group, experiment = key.partition(".")[0], _experiment(origins)
+    chosen = origins.override(group) if group in FOLDERS else ""
+    if not chosen or (f"experiment/at/{experiment}." not in source and f"experiment/{experiment}." not in source):
+        return None
+    name = str(parse_override(chosen.partition(": ")[2]).value())
+    fitting = [preset for preset in choices("experiment", origins.folders) if (group, name) in _picks(preset, origins)]
+    return ConfigError(
+        f"{group}={name} does not fit experiment={experiment}, which sets {key}: {name} has no such key",
+        source=f"{chosen}; {source}",
+        hint=f"experiments with {group}={name}: {', '.join(fitting)}"
+        if fitting
+        else f"no experiment has {group}={name}",
+    )
+
+
+def _experiment(origins: Origins) -> str:
+    """Return the selected experiment: that of the command line, else the default of the root file."""
+    if chosen := origins.override("experiment"):
+        return str(parse_override(chosen.partition(": ")[2]).value())
+    root = ENTRY.findall(_defaults_list(origins.configs / "config.yaml"))
+    return next((choice for _, group, choice in root if group.lstrip("/") == "experiment"), "")
+
+
+def _picks(preset: str, origins: Origins) -> set[tuple[str, str]]:
+    """Return the groups and choices in a preset's defaults list."""
+    path = config_file(f"experiment/{preset}", origins.folders)
+    return {(group.lstrip("/"), choice) for _, group, choice in ENTRY.findall(_defaults_list(path))} if path else set()
 
 
 def unknown_key(key: str, source: str) -> ConfigError:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sparseid.config.schema import RunConfig
+from sparseid.extensions import parts
 from sparseid.settings import SettingsError, field_errors, settings_errors
+from sparseid.spelling import did_you_mean
+
+
+def papers() -> list[str]:
+    """Return the names of all papers, those of extensions included."""
+    return list(parts("papers", "__init__.py"))
 
 
 def problems(run: RunConfig) -> list[SettingsError]:
@@ -30,6 +38,12 @@ def missing_files(run: RunConfig) -> list[SettingsError]:
 
 def _root(run: RunConfig) -> Iterator[SettingsError]:
     yield from field_errors(run, nested=False)
+    if not re.fullmatch(r"\w[\w-]*", run.paper):
+        yield SettingsError(("paper",), "paper names a folder: it may have letters, digits, _ and - only")
+    elif run.paper not in papers() and (
+        hint := did_you_mean(run.paper, papers())
+    ):  # presets may have a name of their own
+        yield SettingsError(("paper",), f"there is no paper {run.paper}; {hint}")
     yield from field_errors(run.logger, "logger.")
     project = run.logger.project
     if run.logger.name == "wandb" and (len(project) > 128 or set(project) & set("/\\#?%:")):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import logging
+import hashlib
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
-from sparseid.data.cache import cached_file
+from sparseid.data.cache import cached_file, digest
 from sparseid.errors import InputError
 
 TRIES = 3
@@ -16,10 +17,11 @@ CHUNK = 2**16
 """Bytes written at a time."""
 
 
-def download(url: str, path: Path, md5: str | None, instead: str) -> Path:
+def download(url: str, path: Path, md5: str | None, instead: str, mirrors: Sequence[str] = ()) -> Path:
     """Return a file, downloaded if missing; of several concurrent processes one downloads.
 
-    The part received before a connection breaks is stored next to the file, and the next attempt requests the rest.
+    The part received before a connection breaks is stored next to the file, and the next attempt requests the rest, if
+    a checksum or the server (its ``ETag`` or date of the file) can tell that both belong together.
 
     Parameters
     ----------
@@ -29,6 +31,8 @@ def download(url: str, path: Path, md5: str | None, instead: str) -> Path:
         Destination.
     instead
         Manual alternative, for the error message.
+    mirrors
+        Addresses of copies, asked in turn if there is no file at `url`.
 
     Raises
     ------
@@ -37,46 +41,78 @@ def download(url: str, path: Path, md5: str | None, instead: str) -> Path:
     """
 
     def make(target: Path) -> None:
-        import pooch
-        import requests
-
-        pooch.get_logger().setLevel(logging.ERROR)  # silences its message about the hash
-        part = path.with_name(f".{path.name}.part")
-        for left in reversed(range(TRIES)):
+        failures = []
+        for address in (url, *mirrors):
             try:
-                pooch.retrieve(
-                    url,
-                    known_hash=md5 and f"md5:{md5}",
-                    fname=target.name,
-                    path=target.parent,
-                    downloader=lambda url, file, _: _fetch(url, Path(file), part),
-                )
-                return
-            except (OSError, requests.RequestException) as error:  # interrupted, or not reached
-                if not left or _refused(error):
-                    raise InputError(f"{url} cannot be downloaded: {error}\n{instead}") from error
-            except ValueError as error:  # another checksum
-                raise InputError(f"{url} is not the file with the MD5 checksum {md5}\n{instead}") from error
+                return _receive(address, path.with_name(f".{path.name}.part"), md5, target)
+            except ValueError as error:
+                raise InputError(f"{address} is not the file with the MD5 checksum {md5}\n{instead}") from error
+            except OSError as error:  # interrupted or not reached; exceptions of requests are OSErrors, too
+                failures.append(f"{address} cannot be downloaded: {error}")
+        raise InputError("\n".join([*failures, instead]))
 
     return cached_file(path, make)
 
 
-def _fetch(url: str, file: Path, part: Path) -> None:
-    """Write the content of `url` to a file; `part` holds the bytes of an earlier attempt."""
+def unchecked(path: Path) -> str:
+    """Return the notice for a downloaded file without a published checksum."""
+    return f"{path.name} has no published checksum: compare its SHA-256 with a colleague's: {digest(path)}"
+
+
+def _receive(url: str, part: Path, md5: str | None, target: Path) -> None:
+    """Download a file in at most `TRIES` connections; OSError if they fail, ValueError if its checksum differs."""
+    for left in reversed(range(TRIES)):
+        try:
+            resumed = _fetch(url, part, md5)
+        except OSError as error:
+            if not left or _refused(error):
+                raise
+            continue
+        _mark(part).unlink(missing_ok=True)
+        if md5 is None or _md5(part) == md5:
+            part.replace(target)
+            return
+        part.unlink()
+        if not resumed or not left:  # otherwise it was the rest of another file
+            raise ValueError(url)
+
+
+def _fetch(url: str, part: Path, md5: str | None) -> bool:
+    """Write the content of `url` to `part`, which holds the bytes of an earlier attempt; return if they were used."""
     import requests
 
-    have = part.stat().st_size if part.is_file() else 0
-    asked = {"Range": f"bytes={have}-", "Accept-Encoding": "identity"} if have else {"Accept-Encoding": "identity"}
+    mark, version = _mark(part), ""
+    if mark.is_file():
+        address, _, version = mark.read_text(encoding="utf-8").partition("\n")
+        version = version if address == url else ""
+    have = part.stat().st_size if part.is_file() and (md5 or version) else 0
+    asked = {"Accept-Encoding": "identity"}
+    if have:
+        asked |= {"Range": f"bytes={have}-"} | ({"If-Range": version} if version else {})
     with requests.get(url, headers=asked, stream=True, timeout=TIMEOUT_S) as response:
         if have and response.status_code == requests.codes.requested_range_not_satisfiable:
             part.unlink()  # longer than the file: not the same file
             raise OSError("the partial download is longer than the file")
         response.raise_for_status()
         resumed = response.status_code == requests.codes.partial_content
+        mark.unlink(missing_ok=True)
         with part.open("ab" if resumed else "wb") as target:
+            tag = response.headers.get("ETag", "")
+            if version := tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified", ""):
+                mark.write_text(f"{url}\n{version}", encoding="utf-8")
             for chunk in response.iter_content(CHUNK):
                 target.write(chunk)
-    part.replace(file)
+    return resumed
+
+
+def _mark(part: Path) -> Path:
+    """Return the file with the address of a partial download and the server's mark of its version."""
+    return part.with_suffix(".version")
+
+
+def _md5(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "md5").hexdigest()
 
 
 def _refused(error: Exception) -> bool:

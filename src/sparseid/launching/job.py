@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sparseid.errors import ConfigError
+from sparseid.files import share
 from sparseid.printing import protect_output
 
 BUSY = 75
@@ -42,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         print(f"error: {error}", flush=True)
         return REFUSED
+    share(Path(cfg.outputs))
     outcome = make_run(cfg, page=False)
     return BUSY if outcome.busy else outcome.code
 

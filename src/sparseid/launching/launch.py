@@ -21,6 +21,7 @@ from sparseid.config.messages import Origins
 from sparseid.config.sweep import Plan
 from sparseid.config.validate import missing_files
 from sparseid.errors import ConfigError
+from sparseid.files import refused
 from sparseid.launching.one_run import DONE, FAILED, Outcome, make_run
 from sparseid.training.run_folder import RunFolder
 
@@ -92,7 +93,8 @@ def summarise(planned: Plan, outcomes: Sequence[Outcome]) -> int:
         try:
             _finish_sweep(planned)
         except OSError as error:
-            print(f"error: the report cannot be written: {error}; make report repeats it", file=sys.stderr)
+            remedy = refused(error, "; ")
+            print(f"error: the report cannot be written: {error}{remedy}; make report repeats it", file=sys.stderr)
             code = FAILED
         _print_warnings(outcomes)
     return code

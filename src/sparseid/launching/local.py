@@ -21,11 +21,11 @@ from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.config.stored import load_run_config
 from sparseid.files import OLD_S, remove_leftovers, write_text
 from sparseid.launching.job import BUSY, WATCH_PARENT
-from sparseid.launching.machine import slots
+from sparseid.launching.machine import gpus_held, slots
 from sparseid.launching.one_run import DONE, FAILED, Outcome, make_run, report_skipped, skipped
 from sparseid.launching.progress import SweepProgress
 from sparseid.printing import protect_output
-from sparseid.training.processes import environment_without_group
+from sparseid.training.processes import environment_without_group, together
 from sparseid.training.run_folder import RunFolder
 
 JOBS = "jobs"
@@ -53,7 +53,7 @@ def launch_local(runs: Sequence[RunConfig], single: bool, jobs: int, wait: bool)
         False to continue in the background and return at once.
     """
     if single and wait:
-        return [make_run(runs[0])]
+        return [make_here(runs[0])]
     places = slots(runs, jobs)  # checks the settings even if all runs are skipped
     outcomes = {run_name(run): skipped(run) for run in runs}
     todo = {run_name(run): run for run in runs if outcomes[run_name(run)] is None}
@@ -64,6 +64,15 @@ def launch_local(runs: Sequence[RunConfig], single: bool, jobs: int, wait: bool)
         ended = Pool(files, places).run() if wait else in_background(files, jobs)
         outcomes.update((outcome.name, outcome) for outcome in ended)
     return [outcome for run in runs if (outcome := outcomes[run_name(run)]) is not None]
+
+
+def make_here(run: RunConfig) -> Outcome:
+    """Make a single run in this process, on a GPU of its own if there is one."""
+    if skipped(run) or together(run):
+        return make_run(run)
+    with gpus_held(run, lambda text: print(text, flush=True)) as place:
+        os.environ.update(place)  # torch, which reads it, is not imported yet
+        return make_run(run)
 
 
 def serialize(run: RunConfig) -> Path:
@@ -103,12 +112,19 @@ def job_command(file: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class _Job:
-    """A serialized job, its file, and the name of its parent run, which must be done first (empty: none)."""
+    """A run, the file of its serialized job, and the name of its parent run, which must be done first (empty: none)."""
 
-    name: str
-    folder: Path
+    run: RunConfig
     file: Path
     needs: str = ""
+
+    @property
+    def name(self) -> str:
+        return run_name(self.run)
+
+    @property
+    def folder(self) -> Path:
+        return run_directory(self.run)
 
     @property
     def output(self) -> Path:
@@ -142,8 +158,7 @@ class Pool:
         names = {run_name(run) for _, run in runs}
         needs = [run_name(source) if (source := parent_run(run)) else "" for _, run in runs]
         self.jobs = [
-            _Job(run_name(run), run_directory(run), file, need if need in names else "")
-            for (file, run), need in zip(runs, needs, strict=True)
+            _Job(run, file, need if need in names else "") for (file, run), need in zip(runs, needs, strict=True)
         ]
         self.places: queue.SimpleQueue[dict[str, str]] = queue.SimpleQueue()
         for place in places:
@@ -195,13 +210,16 @@ class Pool:
         place = self.places.get()
         try:
             time.sleep(delay)
-            if self.stopping:
-                return Outcome(job.name, job.folder, FAILED, "not started")
-            progress.began(job.name)
-            with job.output.open("w", encoding="utf-8") as output:
+            with (
+                gpus_held(job.run, lambda text: progress.waits(job.name, text), lambda: self.stopping) as share,
+                job.output.open("w", encoding="utf-8") as output,
+            ):
+                if self.stopping:
+                    return Outcome(job.name, job.folder, FAILED, "not started")
+                progress.began(job.name)
                 process = subprocess.Popen(
                     self.command(job.file),
-                    env={**environment_without_group(), **place, WATCH_PARENT: "1"},
+                    env={**environment_without_group(), **place, **share, WATCH_PARENT: "1"},
                     stdin=subprocess.PIPE,  # closed when we end, even if killed: the job then stops by itself
                     stdout=output,
                     stderr=subprocess.STDOUT,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from sparseid.config.search_path import CONFIGS, config_folders, with_config_dir
 from sparseid.errors import ConfigError, InputError
+from sparseid.files import refused
 from sparseid.launching.component_help import component_pages
 from sparseid.launching.help import help_page
 
@@ -50,6 +51,9 @@ def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
         return _run(overrides, arguments.cfg, arguments.skip_recorded, configs)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
+        return 2
+    except PermissionError as error:
+        print(f"error: {error}{refused(error, '; ')}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\ninterrupted; the same command continues", file=sys.stderr)

@@ -11,6 +11,8 @@ from pathlib import Path
 from sparseid.config.identity import run_directory, run_name
 from sparseid.config.schema import RunConfig
 from sparseid.errors import ConfigError, InputError
+from sparseid.files import refused, share
+from sparseid.launching.machine import wait_briefly
 from sparseid.reporting import PAGE
 from sparseid.training.errors import RunBusy, RunError, disk_full
 from sparseid.training.run_folder import RunFolder
@@ -79,6 +81,7 @@ def make_run(cfg: RunConfig, page: bool = True) -> Outcome:
             if _drawn(folder) and (not page or _on_page(folder, Path(cfg.outputs))):
                 return Outcome(name, folder)
         else:
+            wait_briefly()
             # imports torch: after all checks that do not need it
             from sparseid.training.processes import helper_process
             from sparseid.training.run import execute
@@ -98,19 +101,21 @@ def make_run(cfg: RunConfig, page: bool = True) -> Outcome:
     except Exception as error:
         print(f"{name} is trained, but its report failed: {folder}", flush=True)
         if isinstance(error, OSError) and not disk_full(error):
-            error = RunError(f"it cannot be written: {error}; the same command repeats it")
+            remedy = refused(error, "; ")
+            error = RunError(f"it cannot be written: {error}{remedy}; the same command repeats it")
         return _failed(name, folder, error)
     return Outcome(name, folder)
 
 
 def check_outputs(outputs: str) -> None:
-    """Create the folder of runs and write a file into it.
+    """Create the folder of runs, shared with the group if it is in a shared folder, and write a file into it.
 
     Raises
     ------
     ConfigError
         If that fails, before torch is imported and a model is built.
     """
+    share(Path(outputs))
     try:
         Path(outputs).mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=outputs):
@@ -119,7 +124,7 @@ def check_outputs(outputs: str) -> None:
         raise ConfigError(
             f"cannot write to the folder of runs {Path(outputs).absolute()}: {error.strerror}",
             source=f"outputs={outputs}",
-            hint="set a writable folder: outputs=FOLDER",
+            hint="set a writable folder: outputs=FOLDER" + refused(error, "\n"),
         ) from error
 
 
@@ -140,6 +145,8 @@ def _failed(name: str, folder: Path, error: Exception) -> Outcome:
     code = REFUSED if isinstance(error, InputError) else FAILED
     if isinstance(error, InputError | RunError):  # its message has the remedy
         message = str(error)
+    elif isinstance(error, PermissionError):
+        message = f"{error}{refused(error, '; ')}"
     elif disk_full(error):
         message = f"no space left ({error}); free some, then repeat the command"
     else:

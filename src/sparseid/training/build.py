@@ -25,6 +25,7 @@ from sparseid.training.checkpoints import LAST, AtomicCheckpointIO, LastCheckpoi
 from sparseid.training.preemption import Preemption
 from sparseid.training.processes import helper_process
 from sparseid.training.run_folder import RunFolder
+from sparseid.training.runtime import accelerator, mps_note
 
 
 def run_numbers(cfg: RunConfig) -> RunNumbers:
@@ -68,9 +69,11 @@ def build_trainer(cfg: RunConfig, folder: RunFolder, preemption: Preemption) -> 
     try:
         return _trainer(cfg, folder, settings.devices, settings.strategy, callbacks)
     except MisconfigurationException as error:
+        note = mps_note(settings.accelerator)
         raise InputError(
             f"this machine cannot train with trainer.accelerator={settings.accelerator}, trainer.devices="
-            f"{settings.devices}, trainer.strategy={settings.strategy}: {error}\n  trainer=cpu always works",
+            f"{settings.devices}, trainer.strategy={settings.strategy}: {error}\n"
+            f"  {note and note + ': '}trainer=cpu always works",
             ("trainer.accelerator", "trainer.devices", "trainer.strategy"),
         ) from error
 
@@ -91,7 +94,7 @@ def _trainer(
     trainer = pl.Trainer(
         max_steps=settings.max_samples // settings.batch_size,
         max_epochs=-1,
-        accelerator=settings.accelerator,
+        accelerator=accelerator(settings.accelerator),
         devices=devices,
         strategy=strategy,
         precision=cast("pl.trainer.trainer._PRECISION_INPUT", settings.precision),

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import socket
 import subprocess
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import torch
-
-PACKAGES = ("sparseid", "torch", "pytorch-lightning", "numpy", "scipy", "hydra-core", "omegaconf")
 
 
 def describe(seed: int | list[int], device: str, earlier: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -24,9 +23,10 @@ def describe(seed: int | list[int], device: str, earlier: dict[str, Any] | None 
     seed
         Seed of the run, or seeds of its stack.
     device
-        Name of the device.
+        Name of the device (:func:`device_name`).
     earlier
-        Content from the first start of a resumed run; the commits of all starts are listed.
+        Content from the last start of a resumed run; the commits and devices of all starts are listed, the latter also
+        as the ``device`` of the run's rows.
     """
     source = Path(__file__).parent
     commit = _git(source, "rev-parse", "HEAD") or "unknown"
@@ -34,6 +34,9 @@ def describe(seed: int | list[int], device: str, earlier: dict[str, Any] | None 
     commits = list((earlier or {}).get("commits", []))
     if commit not in commits:
         commits.append(commit)
+    devices = [*(earlier or {}).get("devices", filter(None, [(earlier or {}).get("device")]))]
+    if device not in devices[-1:]:
+        devices.append(device)
     return {
         "commit": commit,
         "commits": commits,
@@ -41,11 +44,12 @@ def describe(seed: int | list[int], device: str, earlier: dict[str, Any] | None 
         "changes": changes,
         "diff": _git(source, "diff", "HEAD"),
         "seed": seed,
-        "device": device,
+        "device": " then ".join(devices),
+        "devices": devices,
         "host": socket.gethostname(),
         "platform": platform.platform(),
         "python": platform.python_version(),
-        "packages": {name: _version(name) for name in PACKAGES},
+        "packages": {name: _version(name) for name in packages()},
     }
 
 
@@ -58,11 +62,24 @@ def read(path: Path) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
-def device_name(device: torch.device) -> str:
-    """Return the name of a device for rows and files: the GPU's product name, or ``cpu``."""
+def device_name(device: torch.device, processes: int = 1) -> str:
+    """Return the name of a device for rows and files: the GPU's product name, or ``cpu``.
+
+    With several processes of a run, one per device, their number is part of it: ``2 x cpu``.
+    """
     import torch
 
-    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+    return name if processes == 1 else f"{processes} x {name}"
+
+
+def packages() -> list[str]:
+    """Return this package and those that it asks for: whatever computes or draws a number is one of them or below."""
+    try:
+        asked = requires("sparseid") or []
+    except PackageNotFoundError:  # run from a folder without installing it
+        asked = []
+    return ["sparseid", *(re.split(r"[^\w.-]", line)[0] for line in asked if "extra ==" not in line)]
 
 
 def _git(folder: Path, *arguments: str) -> str:

@@ -45,6 +45,11 @@ def helper_process(cfg: RunConfig) -> bool:
     return _rank(cfg) > 0
 
 
+def together(cfg: RunConfig) -> bool:
+    """Return whether other processes that make the run with this one were started before it, or have started it."""
+    return _started_here(cfg) or _step_tasks() == cfg.trainer.devices > 1
+
+
 def check_tasks(cfg: RunConfig) -> None:
     """Compare the tasks of the SLURM step around this process with the processes of the run.
 

@@ -25,7 +25,7 @@ from sparseid.training.preemption import Preemption
 from sparseid.training.processes import alone_afterwards, helper_process
 from sparseid.training.rows import Row, plain_keys, plain_value
 from sparseid.training.run_folder import RunFolder, now
-from sparseid.training.runtime import prepare_runtime
+from sparseid.training.runtime import mps_note, prepare_runtime
 from sparseid.training.seeding import seed_everything
 
 
@@ -95,6 +95,8 @@ def record_start(
     `files` are the data files that were read, with their SHA-256.
     """
     device = trainer.strategy.root_device
+    if note := mps_note(cfg.trainer.accelerator):
+        folder.say(note)
     if cfg.scale == "paper" and device.type == "cpu" and not cfg.seeds:  # stacked models are small
         folder.say(
             "scale=paper is meant for a GPU, but trains on the CPU here: expect months instead of hours (see the "
@@ -102,12 +104,16 @@ def record_start(
         )
     path = folder.path / "environment.json"
     earlier = environment.read(path) if checkpoint is not None else None
-    made_with = environment.describe(list(cfg.seeds) or cfg.seed, environment.device_name(device), earlier)
+    name = environment.device_name(device, trainer.world_size)
+    made_with = environment.describe(list(cfg.seeds) or cfg.seed, name, earlier)
     if files:
         made_with["files"] = files
     write_json(path, made_with)
     if len(made_with["commits"]) > 1:
         folder.say(f"this run was started with other code: commits {', '.join(made_with['commits'])}")
+    if len(made_with["devices"]) > 1:
+        trained_on = made_with["device"]
+        folder.remark(f"trained on {trained_on}: the numbers are not exactly those of a run that stayed on one")
     if checkpoint is not None:
         folder.say(f"resuming from {checkpoint}")
     return made_with

@@ -16,7 +16,7 @@ import yaml
 from filelock import FileLock, Timeout
 
 from sparseid.config.schema import RunConfig, run_config_text
-from sparseid.files import remove_leftovers, write_json, write_text
+from sparseid.files import refused, remove_leftovers, write_json, write_text
 from sparseid.training.errors import RunBusy, RunError
 from sparseid.training.processes import advice_to_tasks
 from sparseid.training.rows import read_rows
@@ -99,7 +99,8 @@ class RunFolder:
             ) from None
         except OSError as error:
             raise RunError(
-                f"Cannot write to {self.path.parent}: {error.strerror}. Set a writable folder with outputs=FOLDER."
+                f"Cannot write to {self.path.parent}: {error.strerror}. Set a writable folder with outputs=FOLDER"
+                f"{refused(error, '; ')}."
             ) from error
         try:
             self._settle()
@@ -133,7 +134,7 @@ class RunFolder:
         except OSError as error:
             raise RunError(
                 f"Cannot write to {self.path}: {error.strerror}. Free some space if it is full, or set another folder "
-                "with outputs=FOLDER."
+                f"with outputs=FOLDER{refused(error, '; ')}."
             ) from error
 
     def check_schema(self, cfg: RunConfig) -> None:

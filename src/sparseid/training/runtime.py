@@ -32,6 +32,23 @@ def prepare_runtime(trainer: TrainerSettings) -> None:
     keep_freed_memory()
 
 
+def accelerator(choice: str) -> str:
+    """Return Lightning's accelerator for ``trainer.accelerator``: ``auto`` is a CUDA GPU if there is one, else the CPU.
+
+    Lightning's own ``auto`` and ``gpu`` also pick the GPU of a Mac (MPS), which has no double precision: metrics and
+    some losses need it.
+    """
+    if choice == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    return "cuda" if choice == "gpu" else choice
+
+
+def mps_note(choice: str) -> str:
+    """Return the message that a Mac's GPU is not used; empty on other machines and if the CPU was chosen."""
+    unused = choice != "cpu" and not torch.cuda.is_available() and torch.backends.mps.is_available()
+    return "the GPU of this Mac (MPS) is not used: it has no double precision, which the metrics need" if unused else ""
+
+
 def keep_freed_memory() -> bool:
     """Let the C library reuse the memory of freed tensors; return whether it can.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from sparseid.data.download import unchecked
 from sparseid.data.movielens.reader import read_ratings, read_titles
 from sparseid.data.movielens.sources import PAPERS, RELEASES, fetch
 from sparseid.errors import InputError
@@ -21,6 +22,8 @@ def movielens() -> Iterator[str]:
     ratings = read_ratings(folder / release.ratings, release)
     titles, *_ = read_titles(folder / release.titles, release)
     yield f"{folder}: {len(ratings)} ratings by {ratings['userId'].nunique()} users, {len(titles)} films"
+    if release.md5 is None:
+        yield unchecked(folder / release.ratings)
     if source != PAPERS:
         yield f"NOT the paper's release, {PAPERS}: runs on it are marked, and not compared with the paper"
     yield f"use: python run.py experiment=sparse_vae/table1 data.source={source}"

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 SAMPLE_FILE = "zeisel_558.npz"
 FILE = "expression_mRNA_17-Aug-2014.txt"
 URL = f"https://storage.googleapis.com/linnarsson-lab-www-blobs/blobs/cortex/{FILE}"
+MIRROR = f"https://s3.amazonaws.com/scrnaseq-public-datasets/manual-data/zeisel/{FILE}"
+"""Copy at a collection of public data sets."""
 CLASS = "level1class"
 """Name of the line with the classes of the cells."""
 MOST_HEADER_LINES = 30
@@ -60,6 +62,7 @@ def by_hand() -> str:
     """Return instructions for the file."""
     return f"""\
   By hand: get {URL}
+  or {MIRROR}
   (about 120 MB), and place it as {data_folder() / "zeisel" / FILE},
   or name it: data.path=/path/to/it
   None of this is needed for data.source={SAMPLE}"""
@@ -73,7 +76,7 @@ def fetch(address: str = URL) -> Path:
     InputError
         If it cannot be downloaded.
     """
-    return download(address, data_folder() / "zeisel" / FILE, None, by_hand())
+    return download(address, data_folder() / "zeisel" / FILE, None, by_hand(), [MIRROR] if address == URL else [])
 
 
 def read_sample() -> Cells:

@@ -12,6 +12,7 @@ import submitit
 from sparseid.config.identity import run_directory
 from sparseid.config.schema import RunConfig
 from sparseid.config.stored import parse_run_config
+from sparseid.files import share
 from sparseid.launching.one_run import DONE, FAILED, make_run
 from sparseid.printing import protect_output
 from sparseid.training.errors import RunPreempted
@@ -52,6 +53,7 @@ class SerializedJob:
         """
         protect_output()
         cfg = parse_run_config(self.text, "the configuration at submission")
+        share(Path(cfg.outputs))
         if run_directory(cfg) != self.folder:
             print(f"error: a file in the settings of {self.folder.name} has changed since the job was submitted")
             raise SystemExit(FAILED)
