@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from sparseid.config.compose import compose
+from sparseid.config.sweep import plan
 from sparseid.config.validate import problems
 from sparseid.data.batch import MotifBatch
 from sparseid.data.splicing.datamodule import SplicingData
@@ -206,3 +207,9 @@ def test_a_run_of_spliceai_builds_the_published_module():
     assert isinstance(module, PositionSparlingModule)
     assert [parameters(part) for part in (module.encoder, module.sparse, module.decoder)] == [267_680, 160, 699_171]
     assert len(module.sparse.threshold) == 80
+
+
+def test_the_published_runs_are_four():
+    trials = plan(["experiment=sparling/fig12", "scale=paper"]).trials
+    assert [trial.run.seed for trial in trials] == [1, 2, 3, 4]
+    assert {trial.run.trainer.batch_size for trial in trials} == {32}
