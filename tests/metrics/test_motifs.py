@@ -207,3 +207,16 @@ def test_errors_do_not_depend_on_channel_order_scale_or_batching(batch, random):
     np.testing.assert_array_equal(whole.matrix, piecewise.matrix)
     for kind in ("one_to_one", "many_to_one"):
         np.testing.assert_allclose(motif_errors(whole, kind), motif_errors(permuted, kind), equal_nan=True)
+
+
+def test_sites_of_left_out_symbols_count_as_none():
+    """Three symbols, two channels: what hit the sites of symbol 0 is a false positive, its missed sites are dropped."""
+    counts = MotifCounts(3, 2)
+    counts.matrix[:] = [[5, 1, 7], [0, 4, 1], [2, 0, 2], [1, 0, 0]]
+    counts.active, counts.entries = 20, 1000
+    left = counts.without([0])
+    assert left.matrix.tolist() == [[0, 0, 0], [0, 4, 1], [2, 0, 2], [6, 1, 0]]
+    assert left.density == counts.density == 0.02
+    assert counts.matrix[0, 0] == 5
+    assert motif_errors(left) == pytest.approx((7 / 13, 3 / 9, 0))
+    assert counts.without([]).matrix.tolist() == counts.matrix.tolist()

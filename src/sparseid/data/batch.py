@@ -11,14 +11,14 @@ PAD = -1
 
 
 class MotifBatch(NamedTuple):
-    """A batch of inputs whose label is a sequence.
+    """A batch of inputs whose label is a sequence, or a class per position.
 
     Attributes
     ----------
     inputs
         (items, channels, *spatial) float32.
     labels
-        (items, longest) int64 symbol sequences, padded by -1.
+        (items, longest) int64 symbol sequences, padded by -1; or classes of positions, (items, positions).
     sites
         (motifs, 2 + 2 x spatial axes) int64, ordered by item: item, symbol and half-open start, stop per axis, in input
         positions. The ground truth for evaluation; training never reads it.

@@ -7,6 +7,7 @@ activations are outside every box: false positives.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -87,6 +88,15 @@ class MotifCounts:
         self.matrix[NONE, :-1] += outside_by_channel
         self.active += in_boxes + int(outside_by_channel.sum())
         self.entries += maps.size
+
+    def without(self, symbols: Iterable[int]) -> MotifCounts:
+        """Return the counts as if the sites of some symbols were none: what hit them counts as outside every box."""
+        result = MotifCounts(*(size - 1 for size in self.matrix.shape))
+        result.matrix, result.active, result.entries = self.matrix.copy(), self.active, self.entries
+        for symbol in symbols:
+            result.matrix[NONE, :-1] += result.matrix[symbol, :-1]
+            result.matrix[symbol] = 0
+        return result
 
 
 def match_motifs(maps: NDArray[np.floating], sites: NDArray[np.integer], n_symbols: int) -> NDArray[np.int64]:

@@ -94,18 +94,23 @@ class MatchedMotifs:
     @property
     def channel_kinds(self) -> np.ndarray:
         """Kind assigned to each channel, (C,) int64; -1 for none."""
-        return channel_symbols(self.counts.matrix, self.channel_map)
+        return channel_symbols(self._counted.matrix, self.channel_map)
+
+    @property
+    def _counted(self) -> MotifCounts:
+        """Counts in which the sites of background kinds are none."""
+        return self.counts.without(self.domain.background)
 
     def measurements(self, items: int) -> list[Measurement]:
         """Return motif errors and density of `items` items."""
-        errors, density = motif_errors(self.counts, self.channel_map), self.counts.density
+        errors, density = motif_errors(self._counted, self.channel_map), self.counts.density
         values = {"fpe": errors.fpe, "fne": errors.fne, "ce": errors.ce, "density": density, "sparsity": 1 - density}
         return percent(values, items)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return arrays for the figure of the confusion matrix."""
         return {
-            "confusion": self.counts.matrix,
+            "confusion": self._counted.matrix,
             "channel_kinds": self.channel_kinds,
             "kind_names": np.array(self.domain.kind_names),
             "token_names": np.array(self.domain.token_names),

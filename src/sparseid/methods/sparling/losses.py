@@ -53,6 +53,19 @@ def sequence_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     return functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
 
 
+def position_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    """Return the mean cross-entropy over labelled positions (Sparling, appendix M).
+
+    Parameters
+    ----------
+    logits
+        (N, positions, classes).
+    labels
+        (N, positions) int64.
+    """
+    return functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
+
+
 def exactly_right(logits: Tensor, targets: Tensor, steps: int) -> Tensor:
     """Return whether each of the first `steps` target tokens is the most probable one, (N,) bool.
 

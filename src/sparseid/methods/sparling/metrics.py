@@ -11,6 +11,7 @@ METRICS = (
     Metric("e2ee", "percent", "low", "E2EE", "end-to-end error"),
     Metric("exact_accuracy", "percent", "high", "exact match"),
     Metric("val_exact_accuracy", "percent", "high", "exact match in validation"),
+    Metric("top_k_accuracy", "percent", "high", "top-k accuracy", "true splice sites among as many predicted ones"),
     Metric("sparsity", "percent", meaning="100 * (1 - density)"),
     Metric("density", "percent", meaning="fraction of non-zero motif entries"),
     Metric("target_density", "percent", meaning="density that training aimed at"),

@@ -15,6 +15,7 @@ from sparseid.data.batch import MotifBatch
 from sparseid.measurements import Evaluation, Measurement
 from sparseid.methods.batch_statistics import share_of_mean
 from sparseid.methods.module import ExperimentModule
+from sparseid.methods.sparling.decoder import SequenceDecoder
 from sparseid.methods.sparling.evaluation import (
     BINS,
     BinnedLabels,
@@ -64,6 +65,8 @@ BINNED_DENSITIES = 5
 class SparlingModule(ExperimentModule):
     """Encoder, sparse layer and decoder, trained end to end on label sequences.
 
+    Labels of positions: :class:`sparseid.methods.sparling.positions.PositionSparlingModule`.
+
     Parameters
     ----------
     method
@@ -75,6 +78,9 @@ class SparlingModule(ExperimentModule):
     seed
         Seed of the weights of restarts; the first weights come from the global generator.
     """
+
+    accuracy_name = "exact"
+    """Name of the validation accuracy, which drives the schedule."""
 
     def __init__(
         self,
@@ -95,7 +101,7 @@ class SparlingModule(ExperimentModule):
         self.encoder = build_encoder(method, domain)
         self.sparse: nn.Module = build_sparse(method, domain)
         self.decoder = build_decoder(method, domain)
-        self.adaptive_density = AdaptiveDensity(build_schedule(method))
+        self.adaptive_density = AdaptiveDensity(build_schedule(method), self.accuracy_name)
         self._fresh = lambda: type(self)(method, domain, batch_size, seed)
 
     @classmethod
@@ -132,18 +138,22 @@ class SparlingModule(ExperimentModule):
         clip(self.parameters(), self.optimizer_config)
 
     def training_step(self, batch: MotifBatch, batch_idx: int) -> Tensor:
-        """Return the cross-entropy of the label under teacher forcing, plus the penalty of a baseline.
-
-        Processes that share a batch average their losses; all tokens of the batch have equal weight.
-        """
-        inputs, targets = teacher_forcing(batch.labels, self.domain.vocabulary)
+        """Return the cross-entropy of the label, plus the penalty of a baseline."""
         dense = self.encoder(batch.inputs)
         if isinstance(self.sparse, PenalisedLayer):
             motifs, penalty = self.sparse.with_penalty(dense)
         else:
             motifs, penalty = self.sparse(dense), dense.new_zeros(())
+        return self.label_loss(motifs, batch.labels) + penalty
+
+    def label_loss(self, motifs: Tensor, labels: Tensor) -> Tensor:
+        """Return the cross-entropy of labels (N, L) under teacher forcing, given motif maps.
+
+        Processes that share a batch average their losses; all tokens of the batch have equal weight.
+        """
+        inputs, targets = teacher_forcing(labels, self.domain.vocabulary)
         loss = sequence_cross_entropy(self.decoder(motifs, inputs), targets)
-        return share_of_mean(loss, (targets != IGNORED).sum()) + penalty
+        return share_of_mean(loss, (targets != IGNORED).sum())
 
     def restart(self, start: int) -> None:
         """Restart with new weights, those of start number `start` of this seed, and a reset optimiser."""
@@ -175,7 +185,7 @@ class SparlingModule(ExperimentModule):
     def on_validation_epoch_end(self) -> None:
         """Log the values of the schedule's decision, which the adaptive density (a callback) has already made."""
         density, target, accuracy = self.adaptive_density.trace[-1][1:]
-        values = {"val_exact_accuracy": accuracy, "val_target": target, "val_density": density}
+        values = {f"val_{self.accuracy_name}_accuracy": accuracy, "val_target": target, "val_density": density}
         self.log_dict(values, rank_zero_only=True)  # the same in all processes
 
     def on_validation_end(self) -> None:
@@ -214,7 +224,7 @@ class SparlingModule(ExperimentModule):
 
     def decode(self, maps: Tensor) -> Tensor:
         """Decode motif maps (N, channels, H, W) greedily to tokens (N, steps)."""
-        return self.decoder.greedy(maps, self.evaluation_config.decode_steps)
+        return cast(SequenceDecoder, self.decoder).greedy(maps, self.evaluation_config.decode_steps)
 
     def on_test_start(self) -> None:
         """Discard the results of the last test."""

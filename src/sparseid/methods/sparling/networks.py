@@ -8,6 +8,7 @@ from sparseid.methods.sparling.decoder import SequenceDecoder
 from sparseid.methods.sparling.densities import density_grid
 from sparseid.methods.sparling.encoder import LocalEncoder
 from sparseid.methods.sparling.penalised_layer import PenalisedLayer
+from sparseid.methods.sparling.position_networks import DilatedDecoder, SequenceEncoder
 from sparseid.methods.sparling.schedule import DensitySchedule
 from sparseid.methods.sparling.sparse_layer import SparseLayer
 
@@ -23,13 +24,18 @@ class Domain(NamedTuple):
     kinds
         Number of motif kinds, the classes of true sites.
     vocabulary
-        Number of tokens; labels consist of 0 .. vocabulary - 3, followed by the start and the end token.
+        Number of tokens; labels consist of 0 .. vocabulary - 3, followed by the start and the end token. Of labels of
+        positions the number of classes.
     spatial
-        Height and width of the inputs; sounds are (frames, 1).
+        Height and width of the inputs; sounds are (frames, 1), nucleotides (positions, 1).
     in_channels
         Number of channels of the inputs; for sounds the mel bands.
     kind_names, token_names
         Names of the kinds and of the tokens of labels.
+    context
+        Labels of positions: positions without a label on either side. None if the label is a sequence.
+    background
+        Kinds whose sites count as none in motif errors.
     """
 
     kinds: int
@@ -38,11 +44,14 @@ class Domain(NamedTuple):
     in_channels: int
     kind_names: tuple[str, ...]
     token_names: tuple[str, ...]
+    context: int | None = None
+    background: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, data: Any) -> Domain:
-        """Return the domain of a data module, which has attributes of these names."""
-        return cls(*(getattr(data, name) for name in cls._fields))
+        """Return the domain of a data module, which has attributes of these names; the last two may be missing."""
+        required = (getattr(data, name) for name in cls._fields if name not in cls._field_defaults)
+        return cls._make([*required, getattr(data, "context", None), getattr(data, "background", ())])
 
     @property
     def one_dimensional(self) -> bool:
@@ -55,9 +64,17 @@ def motif_channels(method: SparlingSettings, domain: Domain) -> int:
     return method.encoder.channels or domain.kinds
 
 
-def build_encoder(method: SparlingSettings, domain: Domain, channels: int = 0) -> LocalEncoder:
+def build_encoder(method: SparlingSettings, domain: Domain, channels: int = 0) -> LocalEncoder | SequenceEncoder:
     """Return the local encoder g, with as many channels as the motif map, or `channels`."""
     sizes = method.encoder
+    if domain.context is not None:
+        return SequenceEncoder(
+            channels or motif_channels(method, domain),
+            width=sizes.width,
+            blocks=sizes.blocks,
+            pointwise_blocks=sizes.pointwise_blocks,
+            in_channels=domain.in_channels,
+        )
     return LocalEncoder(
         channels or motif_channels(method, domain),
         width=sizes.width,
@@ -112,9 +129,19 @@ def densities(method: SparlingSettings) -> list[float]:
     return density_grid(schedule.start_density, schedule.min_density, schedule.cut_factor)
 
 
-def build_decoder(method: SparlingSettings, domain: Domain) -> SequenceDecoder:
+def build_decoder(method: SparlingSettings, domain: Domain) -> SequenceDecoder | DilatedDecoder:
     """Return the global decoder h."""
     sizes, stride = method.decoder, method.encoder.stride
+    if domain.context is not None:
+        return DilatedDecoder(
+            motif_channels(method, domain),
+            domain.vocabulary,
+            width=sizes.width,
+            kernels=sizes.kernels,
+            dilations=sizes.dilations,
+            units=sizes.units,
+            crop=domain.context,
+        )
     return SequenceDecoder(
         motif_channels(method, domain),
         cells=(-(-domain.spatial[0] // stride), -(-domain.spatial[1] // stride)),

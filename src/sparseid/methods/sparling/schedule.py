@@ -112,10 +112,13 @@ class AdaptiveDensity(Callback):
     ----------
     schedule
         Schedule of the density; checkpoints store its state with the trace of all checks.
+    accuracy_name
+        Name of the accuracy, for the progress line.
     """
 
-    def __init__(self, schedule: DensitySchedule) -> None:
+    def __init__(self, schedule: DensitySchedule, accuracy_name: str = "exact") -> None:
         self.schedule = schedule
+        self.accuracy_name = accuracy_name
         self.trace: list[list[float]] = []
 
     def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
@@ -132,7 +135,7 @@ class AdaptiveDensity(Callback):
         above = schedule.density / schedule.min_density  # 1 if a penalty instead of a threshold makes motifs sparse
         module.progress_note = (
             (f"density {above:.3g}x the minimum, " if above > 1 else "")
-            + f"exact {accuracy:.3f}, target {schedule.target:.3f}"
+            + f"{self.accuracy_name} {accuracy:.3f}, target {schedule.target:.3f}"
             + (f", start {schedule.starts}" if schedule.starts > 1 else "")
         )
         if schedule.finished:

@@ -18,6 +18,11 @@ class EncoderSettings:
 
     width: int = setting("Number of channels of the residual units.", at_least=1)
     blocks: int = setting("Number of pre-activation residual units of two 3x3 convolutions.", at_least=1)
+    pointwise_blocks: int = setting(
+        "Number of further residual units, of two convolutions of width 1 (published for splicing only).",
+        default=0,
+        at_least=0,
+    )
     stem_kernel: int = setting("Side of the first convolution in pixels or frames (odd).", default=1)
     stride: int = setting(
         "Stride of the first convolution: a position of the motif map covers stride x stride pixels.",
@@ -59,21 +64,31 @@ class SparseLayerSettings:
 
 @dataclass
 class DecoderSettings:
-    """Global decoder h: embed, pool, row encoder, transformer encoder and decoder."""
+    """Global decoder h: embed, pool, row encoder, transformer; for a label per position dilated convolutions."""
 
-    width: int = setting("Model width d.", at_least=1)
-    pool: int = setting("Side of the max-pooling window, in positions of the motif map.", at_least=1)
+    width: int = setting("Model width d; filters of dilated convolutions.", at_least=1)
     positions: str = setting(
         "Position codes: rows_lstm (published for images: bidirectional LSTM along rows, row number encoded), frames "
-        "(published for sounds: time encoded) or grid (a learned vector per position).",
-        choices=("rows_lstm", "frames", "grid"),
+        "(published for sounds: time encoded) or grid (a learned vector per position). For labels of positions, "
+        "dilated: residual units of dilated convolutions instead of a transformer (published for splicing).",
+        choices=("rows_lstm", "frames", "grid", "dilated"),
     )
-    encoder_layers: int = setting("Number of layers of the transformer encoder.", at_least=1)
-    decoder_layers: int = setting("Number of layers of the transformer decoder.", at_least=1)
-    heads: int = setting("Number of attention heads of each layer.", at_least=1)
-    feedforward: int = setting("Hidden units of each feed-forward block.", at_least=1)
+    pool: int = setting("Side of the max-pooling window, in positions of the motif map.", default=0, at_least=0)
+    encoder_layers: int = setting("Number of layers of the transformer encoder.", default=0, at_least=0)
+    decoder_layers: int = setting("Number of layers of the transformer decoder.", default=0, at_least=0)
+    heads: int = setting("Number of attention heads of each layer.", default=0, at_least=0)
+    feedforward: int = setting("Hidden units of each feed-forward block.", default=0, at_least=0)
     dropout: float = setting("Dropout of the transformer.", default=0.0, at_least=0, at_most=1)
     norm_first: bool = setting("Pre-norm (true) or post-norm transformer layers.", default=False)
+    kernels: list[int] = setting("Widths of the dilated convolutions, one per stage (odd).", default=[])
+    dilations: list[int] = setting("Their dilations, one per stage.", default=[])
+    units: int = setting("Number of residual units, of two convolutions each, per stage.", default=0, at_least=0)
+
+    @property
+    def reach(self) -> int:
+        """Positions on either side that an output of the dilated convolutions depends on."""
+        pairs = zip(self.kernels, self.dilations, strict=False)
+        return self.units * sum((kernel - 1) * dilation for kernel, dilation in pairs)
 
 
 @dataclass
@@ -143,6 +158,16 @@ class EvaluationSettings:
     single_items: int = setting(
         "Number of single motifs to classify at the final density (Table 2).", default=0, at_least=0
     )
+    matched_items: int = setting(
+        "Number of test items whose motifs are compared with the true ones (splicing only); 0 for all.",
+        default=0,
+        at_least=0,
+    )
+    repetitions: int = setting(
+        "Number of randomised motif maps and predictions to compare with at the final density (splicing, Figure 12).",
+        default=0,
+        at_least=0,
+    )
 
 
 @dataclass
@@ -177,7 +202,7 @@ class SparlingSettings(MethodSettings):
     evaluation: EvaluationSettings = setting("Final evaluation.", default=EvaluationSettings)
 
     loads = "sparseid.methods.sparling.variants"
-    interfaces = ("motifs",)
+    interfaces = ("motifs", "position_labels")
     stacked = False
 
     def validation(self) -> tuple[int, int]:
@@ -218,6 +243,7 @@ class SparlingSettings(MethodSettings):
     def errors(self, run: Run) -> Iterator[SettingsError]:
         """Yield errors of the settings, by themselves or with the data."""
         yield from self._networks()
+        yield from self._betas()
         yield from self._variant(run)
         yield from self._map(run)
         yield from self._labels(run)
@@ -228,16 +254,61 @@ class SparlingSettings(MethodSettings):
         if self.encoder.stem_kernel < 1 or self.encoder.stem_kernel % 2 == 0:
             text = "method.encoder.stem_kernel must be odd: an even kernel has no centre pixel"
             yield SettingsError(("method.encoder.stem_kernel",), text)
-        if decoder.width % decoder.heads:
+        if decoder.positions == "dilated":
+            yield from self._dilated()
+            return
+        yield from self._of_sequences()
+        if decoder.heads and decoder.width % decoder.heads:
             text = "all attention heads have the same width: set method.decoder.width to a multiple of "
             yield SettingsError(("method.decoder.width", "method.decoder.heads"), f"{text}method.decoder.heads")
         if decoder.positions == "rows_lstm" and decoder.width % 2:
             text = "the two directions of the LSTM share method.decoder.width: set it to an even number"
             yield SettingsError(("method.decoder.width", "method.decoder.positions"), text)
+
+    def _betas(self) -> Iterator[SettingsError]:
         betas = self.optimizer.betas
         if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
             text = "method.optimizer.betas must be two numbers in [0, 1)"
             yield SettingsError(("method.optimizer.betas",), text)
+
+    def _of_sequences(self) -> Iterator[SettingsError]:
+        """Yield missing or surplus settings of a decoder of sequences."""
+        decoder = self.decoder
+        for name in ("pool", "encoder_layers", "decoder_layers", "heads", "feedforward"):
+            if getattr(decoder, name) < 1:
+                yield SettingsError((f"method.decoder.{name}",), f"method.decoder.{name} must be at least 1")
+        if decoder.kernels or decoder.dilations or decoder.units or self.encoder.pointwise_blocks:
+            names = ("decoder.kernels", "decoder.dilations", "decoder.units", "encoder.pointwise_blocks")
+            keys = tuple(f"method.{name}" for name in names)
+            text = f"{', '.join(keys)} only have an effect with method.decoder.positions=dilated: remove them"
+            yield SettingsError((*keys, "method.decoder.positions"), text)
+        evaluation = self.evaluation
+        if evaluation.matched_items or evaluation.repetitions:
+            keys = ("method.evaluation.matched_items", "method.evaluation.repetitions")
+            text = f"{' and '.join(keys)} only have an effect with method.decoder.positions=dilated: set them to 0"
+            yield SettingsError((*keys, "method.decoder.positions"), text)
+
+    def _dilated(self) -> Iterator[SettingsError]:
+        """Yield invalid settings of a decoder of dilated convolutions, and those that it has no use for."""
+        decoder, encoder, evaluation = self.decoder, self.encoder, self.evaluation
+        kernels, dilations = decoder.kernels, decoder.dilations
+        if not kernels or len(kernels) != len(dilations) or decoder.units < 1:
+            text = "set method.decoder.units, and method.decoder.kernels and dilations to lists of one number per stage"
+            yield SettingsError(("method.decoder.kernels", "method.decoder.dilations", "method.decoder.units"), text)
+        elif any(kernel < 1 or kernel % 2 == 0 for kernel in kernels) or min(dilations) < 1:
+            text = "method.decoder.kernels must be odd and positive, method.decoder.dilations positive"
+            yield SettingsError(("method.decoder.kernels", "method.decoder.dilations"), text)
+        if self.training != "sparling":
+            text = f"method.training={self.training} needs labels that are sequences: set method.training=sparling"
+            yield SettingsError(("method.training", "method.decoder.positions"), text)
+        if (encoder.stem_kernel, encoder.stride, encoder.bf16) != (1, 1, False):
+            text = "the encoder of nucleotides has method.encoder.stem_kernel=1, stride=1 and bf16=false"
+            keys = ("method.encoder.stem_kernel", "method.encoder.stride", "method.encoder.bf16")
+            yield SettingsError((*keys, "method.decoder.positions"), text)
+        for name in ("perturbed_items", "binned_items", "single_items"):
+            if getattr(evaluation, name):
+                text = f"labels of positions have no such test: set method.evaluation.{name}=0"
+                yield SettingsError((f"method.evaluation.{name}", "method.decoder.positions"), text)
 
     def _variant(self, run: Run) -> Iterator[SettingsError]:
         """Yield incompatible settings of baselines."""
@@ -282,6 +353,21 @@ class SparlingSettings(MethodSettings):
     def _map(self, run: Run) -> Iterator[SettingsError]:
         """Yield an error for a decoder that does not match the motif map."""
         decoder, data = self.decoder, run.data
+        per_position = data.interface == "position_labels"
+        if per_position != (decoder.positions == "dilated"):
+            what = "a label per position" if per_position else "a sequence as label"
+            fitting = "dilated" if per_position else "rows_lstm, frames or grid"
+            text = f"{data.name} has {what}: set method.decoder.positions to {fitting}"
+            yield SettingsError(("method.decoder.positions", "data.name"), text)
+            return
+        if per_position:
+            if decoder.reach > data.context:
+                text = (
+                    f"the decoder reads {decoder.reach} positions on either side of a label: set data.context to that"
+                )
+                keys = ("method.decoder.kernels", "method.decoder.dilations", "method.decoder.units", "data.context")
+                yield SettingsError(keys, f"{text}, or take fewer or smaller method.decoder.kernels or dilations")
+            return
         sound = data.spatial[1] == 1
         if (decoder.positions == "frames" and not sound) or (decoder.positions == "rows_lstm" and sound):
             fitting = "frames or grid" if sound else "rows_lstm or grid"

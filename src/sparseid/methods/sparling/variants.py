@@ -1,4 +1,4 @@
-"""Modules of Sparling and its baselines, by ``method.training``."""
+"""Modules of Sparling and its baselines, by ``method.training`` and the kind of labels."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparseid.methods.sparling.direct import DirectModule
 from sparseid.methods.sparling.module import SparlingModule
+from sparseid.methods.sparling.positions import PositionSparlingModule
 from sparseid.methods.sparling.retrained import RetrainedModule
 
 if TYPE_CHECKING:
@@ -21,4 +22,6 @@ MODULES: dict[str, type[SparlingModule | DirectModule]] = {
 
 def from_settings(settings: SparlingSettings, data: Any, run: RunNumbers) -> SparlingModule | DirectModule:
     """Build the module of a run for the data module `data`, from which the domain is read."""
+    if settings.decoder.positions == "dilated":
+        return PositionSparlingModule.from_settings(settings, data, run)
     return MODULES[settings.training].from_settings(settings, data, run)

@@ -24,6 +24,8 @@ LABELS = {
     "direct": "DIRECT",
     "l1": "L1",
     "kl": "KL",
+    "matched_random": "random places",
+    "1-4": "all runs",
     "no_bn_mt": "no batch norm, MT",
     "no_bn_st": "no batch norm, ST",
     "without_plus_parens": "without + ( )",

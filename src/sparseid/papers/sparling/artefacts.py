@@ -177,6 +177,15 @@ ARTEFACTS = (
         selects={"domain": ("audiomnist",), "method": (*derived.END_TO_END, "direct")},
     ),
     _of_sparling(
+        id="sparling/fig12",
+        title="Figure 12: splicing, against a matched randomised map and random predictions",
+        selects={"domain": ("splicing",), "method": derived.SPLICING, "steps_above": (0,), "site": (None,)},
+        entry_keys=("method", "run"),
+        metrics=("e2ee", "fne", "fpe", "ce"),
+        draw=figures.splicing_bars,
+        derive=derived.splicing,
+    ),
+    _of_sparling(
         id="sparling/harder",
         title="Study: one threshold, many, and no batch norm on noisier images with rare digits",
         selects={"method": (*derived.THRESHOLDS, "no_bn_mt"), "steps_above": (0,)},

@@ -50,6 +50,7 @@ from sparseid.papers.sparling.rows import (
     reported,
     values,
 )
+from sparseid.papers.targets import load_targets
 
 HARD_KINDS = {"latex_ocr": ("bar", "lparen", "rparen")}
 """Classes of motifs that the paper excepts from having a channel."""
@@ -277,6 +278,40 @@ def single_threshold_e2ee(rows: pd.DataFrame) -> Finding:
 @claim("sparling-fig11-st_better_fpe")
 def single_threshold_fpe(rows: pd.DataFrame) -> Finding:
     return _threshold_metric(rows, "fpe", higher="sparling_mt", ranks=True)
+
+
+def _splicing(rows: pd.DataFrame, metric: str, method: str = "sparling_mt") -> pd.Series:
+    """Return a metric on splicing by seed; of random maps the mean over their repetitions."""
+    return per_seed(rows, metric, {"method": (method,)})
+
+
+@claim("sparling-fig12-beats_chance_ce")
+def beats_chance(rows: pd.DataFrame) -> Finding:
+    ours = _splicing(rows, "ce")
+    chosen = select(rows[rows["metric"] == "ce"], {"method": ("matched_random",)})
+    chance = chosen["value"].dropna()
+    if ours.empty or chance.empty:
+        return not_measured("CE of Sparling and of random maps")
+    low = load_targets("sparling").aggregation.summarise(chance).low
+    text = f"highest CE {ours.max():.3g}, of random maps {chance.mean():.4g}, at least {low:.4g} with 95 % confidence"
+    return decide(bool(ours.max() < low), text, float(low - ours.max()), len(ours))
+
+
+@claim("sparling-fig12-fpe_better")
+def fewer_false_positives(rows: pd.DataFrame) -> Finding:
+    ours, chance = _splicing(rows, "fpe"), _splicing(rows, "fpe", "matched_random")
+    return mean_not_below(chance, ours, "FPE of random maps against Sparling", strict=True)
+
+
+@claim("sparling-fig12-fne_mixed")
+def as_many_missed(rows: pd.DataFrame) -> Finding:
+    ours, chance = _splicing(rows, "fne"), _splicing(rows, "fne", "matched_random")
+    return mean_not_below(ours, chance - 1, "FNE of Sparling against that of random maps less 1")
+
+
+@claim("sparling-fig12-motif_error_high")
+def motif_error_high(rows: pd.DataFrame) -> Finding:
+    return mean_above(_splicing(rows, "ce"), 50, "CE")
 
 
 @claim("sparling-fig6-h_behaves")

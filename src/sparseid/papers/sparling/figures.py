@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Sized
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,7 @@ from sparseid.papers.sparling.rows import (
     DENSITIES_BINNED,
     DOMAINS,
     END_TO_END,
+    MEASURED_DOMAINS,
     THRESHOLDS,
     domain_rows,
     end_to_end,
@@ -84,7 +86,7 @@ def errors_against_density(rows: pd.DataFrame, targets: Sequence[Target], scale:
     the paper's points are hollow. Domains without rows are skipped, unless all are.
     """
     metrics = ("fpe", "fne", "ce", "e2ee")
-    measured = [domain for domain in DOMAINS if len(domain_rows(rows, domain))]
+    measured = [domain for domain in MEASURED_DOMAINS if len(domain_rows(rows, domain))]
     domains = measured or list(DOMAINS)
     figure, grid = new_plots(11.5, 0.6 + 2.5 * len(domains), rows=len(domains), columns=len(metrics))
     for line, domain in zip(grid, domains, strict=True):
@@ -179,6 +181,25 @@ def threshold_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) ->
         draw_bars(axes, bars)
         axes.set_title(f"{label(metric)}, {MEANINGS[metric]}", fontsize=9, color=INK)
         axes.set_ylim(0, 1.06 * axes.get_ylim()[1])
+    grid[0, 0].set_ylabel(f"error, %{_missing(rows)}", fontsize=9)
+    bar_legend(figure, scale)
+    return figure
+
+
+def splicing_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:
+    """Draw figure 12: errors on splicing, beside those of random maps (motif errors) or of random predictions."""
+    metrics = ("fne", "fpe", "ce", "e2ee")
+    figure, grid = new_plots(10.5, 3.2, columns=len(metrics))
+    for axes, metric in zip(grid[0], metrics, strict=True):
+        bars = []
+        for method in ("sparling_mt", "random" if metric == "e2ee" else "matched_random"):
+            ours = per_seed(rows, metric, {"method": (method,)})
+            printed = [of for of in targets if of.metric == metric and of.keys["method"] == method]
+            mean = replace(printed[0], value=float(np.mean([of.value for of in printed]))) if printed else None
+            bars.append(Bar(label(method).replace(" ", "\n", 1), ours, mean, METRIC_COLOURS[metric]))
+        draw_bars(axes, bars)
+        axes.set_title(f"{label(metric)}, {MEANINGS[metric]}", fontsize=9, color=INK)
+        axes.set_ylim(0, 112)
     grid[0, 0].set_ylabel(f"error, %{_missing(rows)}", fontsize=9)
     bar_legend(figure, scale)
     return figure

@@ -12,6 +12,12 @@ from sparseid.papers.rows import joined, key, keys_of, per_seed, select, values_
 from sparseid.papers.targets import load_targets
 
 DOMAINS = ("digitcircle", "latex_ocr", "audiomnist")
+MEASURED_DOMAINS = (*DOMAINS, "splicing")
+"""All domains; splicing has no motif labels, and is in figure 12 only."""
+SPLICING = ("sparling_mt", "matched_random", "random")
+"""Methods of figure 12: ours, its motif map with activations at random places, and random predictions."""
+ALL_RUNS = "1-4"
+"""Key ``run`` of the values that the paper's figure 12 has of all its runs together."""
 REPORTED_SPLIT: dict[str, dict[str, tuple[Key]]] = {"audiomnist": {"split": ("test_speakers",)}}
 """Split of the reported audio numbers: unseen speakers."""
 DENSITIES = range(11)
@@ -190,6 +196,16 @@ def ablations(rows: pd.DataFrame) -> pd.DataFrame:
 def by_run(rows: pd.DataFrame) -> pd.DataFrame:
     """Return figure 10's rows, a point per seed: ``run`` is the seed's number."""
     return rows.assign(key_run=rows["seed"].astype(object))
+
+
+def splicing(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return figure 12's rows: the end-to-end error by run (the seed's number), motif errors of all runs together.
+
+    Repetitions of the random maps and predictions of a seed are averaged.
+    """
+    ours = key(rows, "method") == "sparling_mt"
+    run = rows["seed"].astype(object).where(rows["metric"] == "e2ee", ALL_RUNS).where(ours)
+    return rows.assign(key_run=run).drop(columns="key_repetition", errors="ignore")
 
 
 def kinds(rows: pd.DataFrame) -> pd.DataFrame:
