@@ -24,6 +24,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -345,6 +346,10 @@ def disks(lab: Laboratory) -> Results:
         yield f"disk of {kilobytes} kB", survived and lab.same(dataclasses.replace(cfg, outputs=f"{cfg.outputs}-copy"))
 
 
+def _report_waiting(pipe: int, text: str) -> None:
+    os.write(pipe, b"wait ")
+
+
 @trial
 def gpus(lab: Laboratory) -> Results:
     """Three processes on a machine with two GPUs: each has its own, the third waits until one is killed."""
@@ -354,7 +359,7 @@ def gpus(lab: Laboratory) -> Results:
     for _ in range(3):
         read, write = os.pipe()
         if (pid := os.fork()) == 0:
-            with gpus_held(cfg, lambda text, write=write: os.write(write, b"wait ")) as place:
+            with gpus_held(cfg, partial(_report_waiting, write)) as place:
                 os.write(write, place["CUDA_VISIBLE_DEVICES"].encode())
                 time.sleep(LONGEST_S)
             os._exit(0)

@@ -1,6 +1,7 @@
 """Sparling's artefacts beyond figures 3 and 4: claims, tables and figures on rows like those of its runs."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -596,6 +597,17 @@ SPLICING = "sparling-fig12-"
 def test_claims_about_splicing_can_fail(change, claim):
     assert outcome(SPLICING + claim, frame(*of_splicing(PRINTED))) == "holds"
     assert outcome(SPLICING + claim, frame(*of_splicing(PRINTED | change))) == "fails"
+
+
+def test_claims_about_splicing_are_those_of_the_final_density():
+    """Of all kinds of sites together."""
+    final = [replace(row, keys=row.keys | {"steps_above": 0}) for row in of_splicing(PRINTED)]
+    ours = [row for row in final if row.keys["method"] == "sparling_mt"]
+    other = [replace(row, keys=row.keys | {"steps_above": 5}, value=99.0) for row in ours]
+    other += [replace(row, keys=row.keys | {"site": "donor"}, value=0.0) for row in ours]
+    for claim in ("beats_chance_ce", "fpe_better", "fne_mixed", "motif_error_high"):
+        found = ALL_CLAIMS[SPLICING + claim](frame(*final, *other))
+        assert found == ALL_CLAIMS[SPLICING + claim](frame(*of_splicing(PRINTED)))
 
 
 def test_one_run_on_splicing_decides_nothing():
