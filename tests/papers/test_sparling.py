@@ -634,3 +634,13 @@ def test_figure_12_shows_each_error_beside_that_of_chance():
     printed = [[63.75, 63.2], [34, 47.5], [93, 98.5], [np.mean([20.98, 20.98, 21.2, 19.39]), 100]]
     assert hollow == [pytest.approx(pair) for pair in printed]
     assert filled == [pytest.approx(pair) for pair in printed]
+
+
+def test_figure_12_is_of_the_final_density():
+    final = [replace(row, keys=row.keys | {"steps_above": 0}) for row in of_splicing(PRINTED)]
+    other = [
+        replace(row, keys=row.keys | {"steps_above": 5}, value=99.0) for row in final if "repetition" not in row.keys
+    ]
+    figure = ENTRIES["sparling/fig12"].figure(frame(*final, *other), lambda _: {}, "small")
+    heights = [next(bar.get_height() for bar in axes.patches if not bar.get_hatch()) for axes in figure.axes]
+    assert heights == [pytest.approx(value) for value in (63.75, 34, 93, np.mean([20.98, 20.98, 21.2, 19.39]))]

@@ -43,11 +43,13 @@ from sparseid.papers.sparling.rows import (
     DOMAINS,
     KL_WEIGHTS,
     L1_WEIGHTS,
+    SPLICING_FINAL,
     STARTS,
     THRESHOLDS,
     end_to_end,
     perturbation,
     reported,
+    splicing_values,
     values,
 )
 from sparseid.papers.targets import load_targets
@@ -280,18 +282,9 @@ def single_threshold_fpe(rows: pd.DataFrame) -> Finding:
     return _threshold_metric(rows, "fpe", higher="sparling_mt", ranks=True)
 
 
-SPLICING_FINAL: dict[str, tuple[Key | None, ...]] = {"steps_above": (0, None), "site": (None,)}
-"""Rows of splicing at the final density (the paper's random maps have none), of all kinds of sites together."""
-
-
-def _splicing(rows: pd.DataFrame, metric: str, method: str = "sparling_mt") -> pd.Series:
-    """Return a metric on splicing by seed; of random maps the mean over their repetitions."""
-    return per_seed(rows, metric, {"method": (method,), **SPLICING_FINAL})
-
-
 @claim("sparling-fig12-beats_chance_ce")
 def beats_chance(rows: pd.DataFrame) -> Finding:
-    ours = _splicing(rows, "ce")
+    ours = splicing_values(rows, "ce")
     chosen = select(rows[rows["metric"] == "ce"], {"method": ("matched_random",), **SPLICING_FINAL})
     chance = chosen["value"].dropna()
     if ours.empty or chance.empty:
@@ -303,19 +296,19 @@ def beats_chance(rows: pd.DataFrame) -> Finding:
 
 @claim("sparling-fig12-fpe_better")
 def fewer_false_positives(rows: pd.DataFrame) -> Finding:
-    ours, chance = _splicing(rows, "fpe"), _splicing(rows, "fpe", "matched_random")
+    ours, chance = splicing_values(rows, "fpe"), splicing_values(rows, "fpe", "matched_random")
     return mean_not_below(chance, ours, "FPE of random maps against Sparling", strict=True)
 
 
 @claim("sparling-fig12-fne_mixed")
 def as_many_missed(rows: pd.DataFrame) -> Finding:
-    ours, chance = _splicing(rows, "fne"), _splicing(rows, "fne", "matched_random")
+    ours, chance = splicing_values(rows, "fne"), splicing_values(rows, "fne", "matched_random")
     return mean_not_below(ours, chance - 1, "FNE of Sparling against that of random maps less 1")
 
 
 @claim("sparling-fig12-motif_error_high")
 def motif_error_high(rows: pd.DataFrame) -> Finding:
-    return mean_above(_splicing(rows, "ce"), 50, "CE")
+    return mean_above(splicing_values(rows, "ce"), 50, "CE")
 
 
 @claim("sparling-fig6-h_behaves")

@@ -39,6 +39,7 @@ from sparseid.papers.sparling.rows import (
     end_to_end,
     perturbation,
     reached,
+    splicing_values,
     values,
 )
 from sparseid.papers.sparling.run_pictures import MotifLegend, draw_confusion, run_pictures
@@ -193,7 +194,7 @@ def splicing_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> 
     for axes, metric in zip(grid[0], metrics, strict=True):
         bars = []
         for method in ("sparling_mt", "random" if metric == "e2ee" else "matched_random"):
-            ours = per_seed(rows, metric, {"method": (method,)})
+            ours = splicing_values(rows, metric, method)
             printed = [of for of in targets if of.metric == metric and of.keys["method"] == method]
             mean = replace(printed[0], value=float(np.mean([of.value for of in printed]))) if printed else None
             bars.append(Bar(label(method).replace(" ", "\n", 1), ours, mean, METRIC_COLOURS[metric]))

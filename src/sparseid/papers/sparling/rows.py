@@ -16,6 +16,8 @@ MEASURED_DOMAINS = (*DOMAINS, "splicing")
 """All domains; splicing has no motif labels, and is in figure 12 only."""
 SPLICING = ("sparling_mt", "matched_random", "random")
 """Methods of figure 12: ours, its motif map with activations at random places, and random predictions."""
+SPLICING_FINAL: dict[str, tuple[Key | None, ...]] = {"steps_above": (0, None), "site": (None,)}
+"""Keys of rows at the final density (the paper's random maps have none) that are of both kinds of sites together."""
 ALL_RUNS = "1-4"
 """Key ``run`` of the values that the paper's figure 12 has of all its runs together."""
 REPORTED_SPLIT: dict[str, dict[str, tuple[Key]]] = {"audiomnist": {"split": ("test_speakers",)}}
@@ -196,6 +198,11 @@ def ablations(rows: pd.DataFrame) -> pd.DataFrame:
 def by_run(rows: pd.DataFrame) -> pd.DataFrame:
     """Return figure 10's rows, a point per seed: ``run`` is the seed's number."""
     return rows.assign(key_run=rows["seed"].astype(object))
+
+
+def splicing_values(rows: pd.DataFrame, metric: str, method: str = "sparling_mt") -> pd.Series:
+    """Return a metric on splicing at the final density by seed; of random maps the mean over their repetitions."""
+    return per_seed(rows, metric, {"method": (method,), **SPLICING_FINAL})
 
 
 def splicing(rows: pd.DataFrame) -> pd.DataFrame:
