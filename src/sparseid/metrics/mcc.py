@@ -148,7 +148,7 @@ def correlations(truth: Latents, estimate: Latents, kind: Kind = "pearson") -> N
 def _check(truth: Latents, estimate: Latents, kind: str) -> None:
     if kind not in ("pearson", "spearman"):
         raise ValueError(f"kind must be pearson or spearman, got {kind!r}")
-    shapes = [tuple(values.shape) if hasattr(values, "shape") else np.shape(values) for values in (truth, estimate)]
+    shapes = [tuple(np.shape(values)) for values in (truth, estimate)]  # of tensors, too, wherever they are
     if min(map(len, shapes)) < 2:
         raise ValueError(f"latents must be tables (samples, latents); got the shapes {shapes[0]} and {shapes[1]}")
     (n, k), (n_too, m) = (shape[-2:] for shape in shapes)
