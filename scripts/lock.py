@@ -14,6 +14,8 @@ from pip._internal.commands import create_command  # pip has no public way to li
 from pip._internal.index.collector import parse_links
 from pip._internal.models.link import Link
 
+from sparseid.printing import protect_output
+
 LOCK = Path(__file__).parents[1] / "requirements.lock"
 PIN = re.compile(r"^([\w.-]+)==([\w.]+)([^\\\n]*)", re.MULTILINE)
 """A pinned package: its name, its version and a marker of the platforms that need it."""
@@ -61,4 +63,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    protect_output()
     sys.exit(main())

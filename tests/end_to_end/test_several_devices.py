@@ -23,15 +23,19 @@ def curves(smoke):
 def same_as(smoke, undisturbed):
     """The same folder (devices are not part of a run's identity), and numbers that rounding alone tells apart.
 
-    Batch norm, thresholds and loss are those of the whole batch; 64 test items make one motif up to 1.6 percent.
+    Batch norm, thresholds and loss are those of the whole batch. Of the 64 test items, five percent are three; a kind
+    has about 32 motifs, of which rounding moves up to five on some processors.
     """
     assert smoke.folder.name == undisturbed.folder.name
     assert len(list(smoke.outputs.glob("smoke/sparling/*/result.json"))) == 1
     mine, theirs = numbers(smoke), numbers(undisturbed)
     assert mine.keys() == theirs.keys()
     for key, value in theirs.items():
-        assert mine[key] == pytest.approx(value, abs=5), key
+        of_kind = key[0] in ("diagonal_share", "none_share", "other_channel_share")
+        assert mine[key] == pytest.approx(value, abs=16 if of_kind else 5), key
     assert [line[:3] for line in curves(smoke)] == [line[:3] for line in curves(undisturbed)]
+    found, expected = ([float(line[3]) for line in curves(run)[1:]] for run in (smoke, undisturbed))
+    assert found == pytest.approx(expected, abs=0.05)
     assert smoke.files() - {"log.txt"} == undisturbed.files() - {"log.txt"}
 
 

@@ -340,10 +340,11 @@ def test_of_the_projects_recorded_runs_those_count_that_are_less_than_a_cut_abov
     recorded, damaged = read_recorded(RECORDED)
     assert not damaged
     small = recorded[(recorded["paper"] == "sparling") & (recorded["scale"] == "small")]
-    main = select(small, {"method": ("sparling_mt", "sparling_st", "no_bn_mt", "no_bn_st"), "steps_above": (0,)})
+    of_models = {"method": ("sparling_mt", "sparling_st", "no_bn_mt", "no_bn_st"), "steps_above": (0,)}
+    main = select(small, of_models)
     ratio = main[main["metric"] == "density_over_minimum"].set_index("run")["value"].astype(float)
     error = main[main["metric"] == "e2ee"].set_index("run")["value"]
-    final = select(derived.at_their_densities(small), {"steps_above": (0,)})
+    final = select(derived.at_their_densities(small), of_models)
     values = final[final["metric"] == "e2ee"].set_index("run")["value"].loc[ratio.index]
     there = ratio < 4 / 3
     assert there.any()
