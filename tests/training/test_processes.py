@@ -87,12 +87,7 @@ def test_two_processes_equal_one(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("to_all", "sent"),
-    [
-        (False, signal.SIGTERM),
-        pytest.param(True, signal.SIGTERM, marks=pytest.mark.slow),
-        pytest.param(False, signal.SIGUSR2, marks=pytest.mark.slow),
-    ],
+    ("to_all", "sent"), [(False, signal.SIGTERM), pytest.param(True, signal.SIGUSR2, marks=pytest.mark.slow)]
 )
 def test_stopped_runs_go_on_as_if_undisturbed(tmp_path, undisturbed_two, to_all, sent):
     """With batch norm, dropout and noise: the generators of every process are in the checkpoint."""
@@ -118,13 +113,7 @@ def test_noise_differs_between_processes(undisturbed_two):
 
 
 @pytest.mark.parametrize(
-    ("rank", "hook"),
-    [
-        (1, "validation_step"),
-        pytest.param(1, "training_step", marks=pytest.mark.slow),
-        pytest.param(0, "validation_step", marks=pytest.mark.slow),
-        pytest.param(0, "training_step", marks=pytest.mark.slow),
-    ],
+    ("rank", "hook"), [(1, "validation_step"), pytest.param(0, "training_step", marks=pytest.mark.slow)]
 )
 def test_an_error_in_one_process_ends_the_other(tmp_path, undisturbed_two, hook, rank):
     said = run(tmp_path, "devices=2", f"rank={rank}", f"hook={hook}", "kill_at=5", code=1)
@@ -132,8 +121,9 @@ def test_an_error_in_one_process_ends_the_other(tmp_path, undisturbed_two, hook,
     assert folder.state == "failed"
     assert "Killed" in (folder.path / "log.txt").read_text()
     assert "Killed" in said
-    run(tmp_path, "devices=2")
-    assert toy.results(folder.path) == toy.results(undisturbed_two)
+    if rank == 1:  # the one whose rows and checkpoints are not written
+        run(tmp_path, "devices=2")
+        assert toy.results(folder.path) == toy.results(undisturbed_two)
 
 
 def test_a_killed_helper_is_named_as_such(tmp_path, undisturbed_two):
