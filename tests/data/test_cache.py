@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from sparseid.data.cache import DIGEST_CACHED_FROM, _cached_digest, cached_arrays, cached_file, digest
+from sparseid.data.cache import DIGEST_CACHED_FROM, _cached_digest, cached_arrays, cached_file, checked_once, digest
 from sparseid.errors import InputError
 
 
@@ -162,3 +162,22 @@ def test_what_could_not_be_made_is_not_there(tmp_path):
     with pytest.raises(OSError, match="disk full"):
         cached_file(tmp_path / "file.txt", fail)
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".txt"] == []
+
+
+def test_a_check_that_has_passed_is_not_repeated(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path))
+    called = []
+    with pytest.raises(ZeroDivisionError):
+        checked_once("some", {"n": 1}, lambda: called.append(1 // 0))
+    for version in (1, 1, 2):
+        checked_once("some", {"n": version}, lambda version=version: called.append(version))
+    assert called == [1, 2]
+
+
+def test_a_check_is_made_even_if_it_cannot_be_remembered(monkeypatch, tmp_path):
+    (tmp_path / "data").write_text("a file in place of the folder")
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path / "data"))
+    called = []
+    for _ in range(2):
+        checked_once("some", {}, lambda: called.append(1))
+    assert called == [1, 1]

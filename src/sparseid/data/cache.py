@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
 import warnings
 import zlib
 from collections.abc import Callable, Mapping
@@ -94,7 +96,6 @@ def cached_arrays(
     create
         Returns the arrays; an exception propagates, and nothing is cached.
     """
-    key = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
 
     def write(target: Path) -> None:
         import numpy as np
@@ -103,7 +104,25 @@ def cached_arrays(
         with target.open("wb") as file:
             np.savez_compressed(file, allow_pickle=False, **arrays)
 
-    return cached_npz(data_folder() / "cache" / data_set / f"prepared-{key}.npz", write)
+    return cached_npz(data_folder() / "cache" / data_set / f"prepared-{_key(settings)}.npz", write)
+
+
+def checked_once(data_set: str, settings: Any, check: Callable[[], object]) -> None:
+    """Call `check` unless it has passed before; it is repeated if the data folder is not writable.
+
+    Parameters
+    ----------
+    data_set, settings
+        As of :func:`cached_arrays`; `settings` with a version of the check.
+    check
+        Raises an exception if something is wrong, which propagates; nothing is cached then.
+    """
+    passed = data_folder() / "cache" / data_set / f"checked-{_key(settings)}.txt"
+    if os.path.exists(passed):  # false in a folder that may not be searched
+        return
+    check()
+    with contextlib.suppress(InputError, OSError):
+        cached_file(passed, lambda target: target.touch())
 
 
 def digest(path: Path) -> str:
@@ -140,6 +159,10 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
         raise ValueError("one array without a name")
     with loaded as arrays:
         return dict(arrays)
+
+
+def _key(settings: Any) -> str:
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _lock(path: Path) -> FileLock:

@@ -49,8 +49,9 @@ def core_arrays(rng):
 
 
 @pytest.fixture
-def files(tmp_path):
+def files(tmp_path, monkeypatch):
     """A folder with everything that data.source=spliceai needs."""
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path / "data"))
     write_h5(tmp_path / "dataset_train_all.h5", (30, 20, 10))
     write_h5(tmp_path / "dataset_test_0.h5", (25, 15), seed=1)
     np.savez(tmp_path / "core.npz", **core_arrays(np.random.default_rng(2)))

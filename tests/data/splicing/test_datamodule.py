@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from sparseid.data.splicing import datamodule
 from sparseid.data.splicing.datamodule import SpliceAIData, SplicingData
 from sparseid.data.splicing.settings import SplicingSettings
 
@@ -105,9 +106,22 @@ def test_proteins_have_as_many_sites_as_asked_for(config):
     assert data.kind_names == ("3P", "5P", "A1CF", "QKI")
     inputs, _, batches = everything(data.fixed_set("test", 40))
     scores = data._motifs.scores(inputs)[:, CONTEXT:-CONTEXT].flatten(0, 1).double().numpy()
-    expected = np.quantile(scores, 0.95, axis=0)
+    expected = np.quantile(scores, 0.95, axis=0)  # the test file has fewer than 1,000 sequences
     np.testing.assert_allclose(data._thresholds, expected, rtol=1e-5)
     kinds = torch.cat([batch.sites for batch in batches])[:, 1]
     assert (kinds == 3).sum() == (scores[:, 1] > expected[1] * (1 + 1e-6)).sum()
     core = data._core.scores(inputs)[:, CONTEXT:-CONTEXT] > 0
     assert [(kinds == kind).sum() for kind in (0, 1)] == core.sum((0, 1)).tolist()
+
+
+def test_thresholds_are_those_of_the_first_sequences_of_the_test_file(config, monkeypatch):
+    monkeypatch.setattr(datamodule, "CALIBRATED", 30)  # of 25 and 15
+    data = build(config(prevalence=0.05))
+    bases = np.concatenate([data.test.chunk(0).bases, data.test.chunk(1).bases[:5]])
+    inputs = torch.from_numpy(bases).transpose(1, 2).float()
+    scores = data._motifs.scores(inputs)[:, CONTEXT:-CONTEXT].flatten(0, 1).double().numpy()
+    np.testing.assert_allclose(data._thresholds, np.quantile(scores, 0.95, axis=0), rtol=1e-5)
+
+
+def test_a_run_says_that_it_has_other_proteins_than_the_paper(config):
+    assert any(line.startswith("2 proteins, where Figure 12 has 79") for line in build(config()).remarks)

@@ -1,3 +1,5 @@
+import re
+
 import h5py
 import numpy as np
 import pytest
@@ -5,7 +7,8 @@ import torch
 
 from sparseid.data.splicing.chunks import ChunkFile
 from sparseid.data.splicing.core_models import CoreModels, read_core_models
-from sparseid.data.splicing.files import existing_files
+from sparseid.data.splicing.files import existing_files, motif_files, remarks
+from sparseid.data.splicing.obtain import splicing
 from sparseid.data.splicing.psams import ProteinMotifs, read_psams
 from sparseid.errors import InputError
 
@@ -27,11 +30,13 @@ def test_a_chunk_is_read(files):
     assert chunk.labels.sum() == 60
 
 
+LENGTHS = ("data.path", "data.length", "data.context")
 SHAPES = {
     "channels before positions": lambda number, x, y: (x.transpose(0, 2, 1), y),
     "instead of": lambda number, x, y: (x[:, 1:], y),
     "have shapes": lambda number, x, y: (x, y[0]),
     "chunk 1 is empty": lambda number, x, y: (x[: 30 * (number == 0)], y[:, : 30 * (number == 0)]),
+    "X0 has values of type object instead of the numbers": lambda number, x, y: (np.full(x.shape, b"A", object), y),
 }
 
 
@@ -40,7 +45,7 @@ def test_arrays_of_another_shape_are_refused_before_a_run(message, config, files
     write_h5(files / "dataset_train_all.h5", change=SHAPES[message])
     (error,) = config().missing_files()
     assert message in str(error)
-    assert error.keys == ("data.path",)
+    assert error.keys == (LENGTHS if message in ("instead of", "have shapes") else ("data.path",))
 
 
 def swapped(number, x, y):
@@ -58,18 +63,74 @@ def twice(number, x, y):
     return x, y
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (swapped, "order A, C, G, T"),
-        (quarter, "X0 is not one-hot: N must be four zeros"),
-        (twice, "Y0 is not one-hot: a position has one class"),
-    ],
-)
+VALUES = [
+    (swapped, "order A, C, G, T"),
+    (
+        quarter,
+        r"X0 is not one-hot: N must be four zeros.*; sequence 0, position 5 \(from 0\) has 0\.25 0\.25 0\.25 0\.25",
+    ),
+    (twice, r"Y0 is not one-hot: a position has one class.*; sequence 3, position 10 \(from 0\) has 0 1 1"),
+    (lambda number, x, y: (x, 0 * y), "Y0 has zeros only"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), VALUES)
 def test_values_that_do_not_fit_are_refused(tmp_path, change, message):
     write_h5(tmp_path / "a.h5", change=change)
     with pytest.raises(InputError, match=message):
         read(tmp_path / "a.h5")
+
+
+@pytest.mark.parametrize(("change", "message"), VALUES)
+@pytest.mark.parametrize("name", ["dataset_train_all.h5", "dataset_test_0.h5"])
+def test_values_of_every_chunk_are_checked_before_a_run(name, change, message, config, files):
+    """Here only the last chunk of each file is wrong."""
+    write_h5(files / name, (30, 30), change=lambda number, x, y: change(number, x, y) if number else (x, y))
+    (error,) = config().missing_files()
+    assert re.search(f"{name}, chunk 1: .*{message.replace('X0', 'X1').replace('Y0', 'Y1')}", str(error))
+
+
+def test_files_that_have_passed_are_not_read_again(config, monkeypatch):
+    assert not list(config().missing_files())
+    monkeypatch.setattr(ChunkFile, "_check_values", pytest.fail)
+    assert not list(config().missing_files())
+
+
+def test_a_file_without_sites_of_a_class_is_refused(config, files):
+    def without_donors(number, x, y):
+        return x, y * np.array([1, 1, 0], np.int8)
+
+    write_h5(files / "dataset_test_0.h5", change=without_donors)
+    (error,) = config().missing_files()
+    assert re.search(r"dataset_test_0\.h5: no position is labelled as donor \(column 2 of Y\)", str(error))
+
+
+def test_the_order_of_channels_is_checked_over_small_chunks_together(config, files):
+    write_h5(files / "dataset_test_0.h5", (10, 10, 10), change=swapped)
+    (error,) = config().missing_files()
+    assert "0 % of the acceptors follow AG" in str(error)
+
+
+def test_other_arrays_of_an_h5_file_are_ignored(files):
+    with h5py.File(files / "dataset_test_0.h5", "a") as file:
+        file["Xextra"] = np.zeros(3)
+    assert ChunkFile(files / "dataset_test_0.h5", LENGTH, CONTEXT).sizes.tolist() == [25, 15]
+
+
+def test_a_group_in_place_of_an_array_is_refused(config, files):
+    with h5py.File(files / "dataset_test_0.h5", "a") as file:
+        del file["X1"]
+        file.create_group("X1")
+    (error,) = config().missing_files()
+    assert "dataset_test_0.h5: X1 is a group" in str(error)
+
+
+def test_held_out_chunks_need_more_than_one(config, files):
+    write_h5(files / "dataset_train_all.h5", (30,))
+    assert not list(config().missing_files())
+    (error,) = config(validation_from="held_out").missing_files()
+    assert "dataset_train_all.h5: it has one chunk" in str(error)
+    assert "data.validation_from=train" in str(error)
 
 
 def test_a_truncated_or_foreign_h5_file_is_refused(tmp_path, files):
@@ -111,6 +172,10 @@ WRONG = {
     "A0=<positive number> expected": psam_text([[1, 0.1, 0.1, 0.1]], a0=-1),
     "no rows follow; the file is truncated": psam_text([]),
     "ends within the matrix of line 1": "# PSAM 0\n# A0=1\n",
+    "line 2: n=2 rows are announced, but 1 follow": psam_text([[1, 0.1, 0.1, 0.1]]).replace("n=1", "n=2"),
+    "line 4: four affinities and the best base expected, not '1 0.1 0.1 0.1'": psam_text([[1, 0.1, 0.1, 0.1]])[:-4],
+    "1 matrices instead of 2": "# ModelSetParams with 2 PSAMs\n" + psam_text([[1, 0.1, 0.1, 0.1]]),
+    "more than a sequence has nucleotides (84)": psam_text([[1, 0.1, 0.1, 0.1]] * 85),
     "no line '# PSAM 0'": "hello\n",
 }
 
@@ -118,11 +183,9 @@ WRONG = {
 @pytest.mark.parametrize("message", WRONG)
 def test_psams_that_do_not_fit_are_refused_with_their_line(message, config, files):
     (files / "motifs" / "BAD.psam").write_text(WRONG[message])
-    with pytest.raises(InputError, match=r"BAD\.psam") as raised:
-        read_psams(files / "motifs" / "BAD.psam")
-    assert message in str(raised.value)
     (error,) = config().missing_files()
     assert "BAD.psam" in str(error)
+    assert message in str(error)
 
 
 def test_the_score_of_a_window_is_the_weighted_sum_of_products(tmp_path):
@@ -158,7 +221,12 @@ def test_core_models_are_convolutions_with_relu_and_a_softmax():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"donor_0_weight": None}, r"donor_0_weight \(out, 4, width\) and its bias"),
+        ({"donor_0_weight": None}, r"core\.npz has no array donor_0_weight \(out, 4, width\)"),
+        ({"donor_1_bias": None}, r"core\.npz has no array donor_1_bias \(3,\)"),
+        ({"donor_3_bias": np.zeros(3)}, r"core\.npz has no array donor_2_weight \(out, 3, width\)"),
+        ({"donor_1_wieght": np.zeros(3)}, "donor_1_wieght would not be used"),
+        ({"donor_1_bias": np.array(["a", "b", "c"])}, "donor_1_bias has values of type <U1 instead of numbers"),
+        ({"acceptor_0_weight": np.zeros((5, 4, 8))}, "acceptor_0_weight has the even width 8"),
         ({"donor_1_weight": np.zeros((3, 6, 1))}, "donor_1_weight"),
         ({"acceptor_1_weight": np.zeros((2, 5, 1)), "acceptor_1_bias": np.zeros(2)}, "2 outputs instead of"),
         ({"acceptor_0_bias": np.full(5, np.nan)}, "NaN"),
@@ -191,6 +259,42 @@ def test_no_psams_are_no_motifs(config, files):
         path.unlink()
     (error,) = config().missing_files()
     assert "has no files of PSAMs" in str(error)
+
+
+def test_two_files_of_a_protein_are_refused(config, files):
+    (files / "motifs" / "QKI.bak").write_text((files / "motifs" / "QKI.psam").read_text())
+    (error,) = config().missing_files()
+    assert "QKI.bak and QKI.psam are both files of the protein QKI" in str(error)
+
+
+def test_a_link_that_leads_nowhere_is_no_missing_protein(config, files):
+    (files / "motifs" / "RBFOX2.psam").symlink_to(files / "gone")
+    (error,) = config().missing_files()
+    assert "RBFOX2.psam cannot be read: No such file" in str(error)
+
+
+def test_a_readme_is_no_protein_and_what_is_unusual_is_said(config, files):
+    (files / "motifs" / "README.md").write_text("Motifs")
+    assert list(motif_files(config())) == ["A1CF", "QKI"]
+    assert not list(config().missing_files())
+    assert remarks(config()) == ["2 proteins, where Figure 12 has 79: motif errors are not comparable with the paper's"]
+    (files / "motifs" / "A1CF.psam").rename(files / "motifs" / "A1CF.bak")
+    assert "files of several suffixes (.bak, .psam)" in remarks(config())[1]
+
+
+def test_make_data_checks_values_and_takes_the_lengths_of_the_files(files, monkeypatch):
+    monkeypatch.setenv("SPLICING", str(files))
+    lines = list(splicing())
+    assert "dataset_test_0.h5: 40 sequences in 2 chunks" in lines
+    assert any("79: motif errors are not comparable" in line for line in lines)
+    assert "NOT the paper's lengths: 60 labelled nucleotides and 12 on either side instead of 5,000 and 5,000" in lines
+    assert lines[-1] == f"use: data.source=spliceai data.length=60 data.context=12 data.path={files}"
+    write_h5(files / "dataset_test_0.h5", change=quarter)
+    with pytest.raises(InputError, match="X0 is not one-hot"):
+        list(splicing())
+    write_h5(files / "dataset_test_0.h5", change=SHAPES["instead of"])
+    with pytest.raises(InputError, match=r"instead of \(n, 84, 4\).*60 labelled nucleotides and 12 on either side$"):
+        list(splicing())
 
 
 def test_a_complete_folder_is_accepted_and_hashed(config):

@@ -9,7 +9,7 @@ from sparseid.config.sweep import plan
 from sparseid.config.validate import problems
 from sparseid.data.batch import MotifBatch
 from sparseid.data.splicing.datamodule import SplicingData
-from sparseid.errors import ConfigError
+from sparseid.errors import ConfigError, InputError
 from sparseid.measurements import Evaluation
 from sparseid.methods.sparling.position_networks import DilatedDecoder, SequenceEncoder
 from sparseid.methods.sparling.positions import PositionScores, PositionSparlingModule, mean_accuracy
@@ -94,6 +94,16 @@ def test_validation_accuracy_is_the_mean_of_the_classes_over_the_whole_set(built
     accuracies = together.accuracies()
     assert set(accuracies) == {"acceptor", "donor"}
     assert module.validation_accuracy() == mean_accuracy(accuracies) == np.mean(list(accuracies.values()))
+
+
+def test_validation_items_without_a_class_are_refused(built):
+    _, data, module = built
+    module.eval().on_validation_epoch_start()
+    batch = next(iter(data.fixed_set("validation", 8)))
+    with torch.no_grad():
+        module.validation_step(batch._replace(labels=batch.labels.clamp(max=1)), 0)
+    with pytest.raises(InputError, match=r"8 validation items have no donor: raise method\.schedule\.check_items"):
+        module.validation_accuracy()
 
 
 def test_scores_of_the_truth_are_right_and_random_ones_are_not():

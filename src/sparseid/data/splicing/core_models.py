@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -54,12 +55,12 @@ def read_core_models(path: Path) -> CoreModels:
     """Read the weights of both networks from an npz file.
 
     Its arrays are ``acceptor_0_weight`` (out, in, width), ``acceptor_0_bias`` (out,), ``acceptor_1_weight`` and so on,
-    and the same of ``donor``. The first layer has 4 inputs (A, C, G, T), the last one 3 outputs.
+    and the same of ``donor``; widths are odd. The first layer has 4 inputs (A, C, G, T), the last one 3 outputs.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or an array is missing or has another shape.
+        If the file cannot be read, or an array is missing, unknown, has another shape or values that are not numbers.
     """
     try:
         with np.load(path, allow_pickle=False) as stored:
@@ -67,21 +68,25 @@ def read_core_models(path: Path) -> CoreModels:
     except (OSError, AttributeError, TypeError, *DAMAGED) as error:
         text = "an npz file of arrays expected (src/sparseid/data/splicing/README.md)"
         raise InputError(f"{path} cannot be read: {text}", KEYS) from error
-    return CoreModels([_network(arrays, name, path) for name in CLASSES])
+    networks = [_network(arrays, name, path) for name in CLASSES]
+    if arrays:
+        text = f"{', '.join(sorted(arrays))} would not be used: rename or remove what is not called"
+        raise InputError(f"{path}: {text} as acceptor_0_weight or donor_1_bias are", KEYS)
+    return CoreModels(networks)
 
 
 def _network(arrays: dict[str, np.ndarray], name: str, path: Path) -> list[tuple[Tensor, Tensor]]:
+    """Take the layers of a network out of the arrays."""
     layers: list[tuple[Tensor, Tensor]] = []
     channels = 4
-    while (key := f"{name}_{len(layers)}_weight") in arrays or not layers:
-        weight, bias = arrays.get(key), arrays.get(key.replace("weight", "bias"))
-        fits = weight is not None and weight.ndim == 3 and weight.shape[1] == channels and weight.shape[2] > 0
-        if not fits or weight is None or bias is None or bias.shape != weight.shape[:1]:
-            wanted = f"{key} (out, {channels}, width) and its bias (out,)"
-            found = {of: array.shape for of, array in arrays.items() if of.startswith(f"{name}_{len(layers)}_")}
-            raise InputError(f"{path}: {wanted} expected, found {found or 'neither'}", KEYS)
-        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
-            raise InputError(f"{path}: {key} or its bias has NaN or infinite values", KEYS)
+    numbers = [int(found[1]) for found in map(re.compile(rf"{name}_(\d+)_(?:weight|bias)").fullmatch, arrays) if found]
+    for number in range(1 + max(numbers, default=0)):
+        layer = f"{name}_{number}_"
+        weight = _array(arrays, f"{layer}weight", ("out", channels, "width"), path)
+        if weight.shape[2] % 2 == 0:
+            text = f"{layer}weight has the even width {weight.shape[2]}, so that its window has no centre"
+            raise InputError(f"{path}: {text}: append a column of zeros on one side of its middle", KEYS)
+        bias = _array(arrays, f"{layer}bias", (len(weight),), path)
         layers.append((torch.from_numpy(weight).float(), torch.from_numpy(bias).float()))
         channels = len(bias)
     if channels != 3:
@@ -89,3 +94,21 @@ def _network(arrays: dict[str, np.ndarray], name: str, path: Path) -> list[tuple
             f"{path}: the last layer of {name} has {channels} outputs instead of none, acceptor, donor", KEYS
         )
     return layers
+
+
+def _array(arrays: dict[str, np.ndarray], name: str, shape: tuple[int | str, ...], path: Path) -> np.ndarray:
+    """Take an array of this shape out of the arrays; a text in `shape` stands for any number from 1 on."""
+    wanted = f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
+    if name not in arrays:
+        raise InputError(f"{path} has no array {name} {wanted}: export it, too", KEYS)
+    array = arrays.pop(name)
+    fits = array.ndim == len(shape) and all(
+        size == of if isinstance(of, int) else size > 0 for size, of in zip(array.shape, shape, strict=True)
+    )
+    if not fits:
+        raise InputError(f"{path}: {name} has shape {array.shape} instead of {wanted}", KEYS)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{path}: {name} has values of type {array.dtype} instead of numbers", KEYS)
+    if not np.isfinite(array).all():
+        raise InputError(f"{path}: {name} has NaN or infinite values", KEYS)
+    return array

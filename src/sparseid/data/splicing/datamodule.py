@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from sparseid.data.batch import MotifBatch
 from sparseid.data.motifs import MotifData, checks
 from sparseid.data.splicing.chunks import ChunkFile
 from sparseid.data.splicing.core_models import read_core_models
-from sparseid.data.splicing.files import CORE, TEST, TRAINING, check_files, existing_files, folder, motif_files
+from sparseid.data.splicing.files import CORE, TEST, TRAINING, check_files, existing_files, folder, motif_files, remarks
 from sparseid.data.splicing.generator import SplicingLaw
 from sparseid.data.splicing.psams import ProteinMotifs, read_psams
 from sparseid.data.splicing.sites import site_rows
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 BLOCK, CHUNK = 512, 64
 """Sequences drawn at once for training, and sequences per batch of validation and test."""
 CALIBRATED = 1000
-"""First test sequences that determine the thresholds of motifs (authors' code)."""
+"""First sequences of the test file that determine the thresholds of motifs (authors' code)."""
 HELD_OUT = 10
 """One chunk in this many is held out for validation, at the end."""
 
@@ -125,7 +126,7 @@ class SpliceAIData(SplicingData):
 
     Training passes over the file again and again: chunks in random order, the sequences of a chunk in random order. A
     position is a site of a protein if its score exceeds a threshold, such that the fraction ``data.prevalence`` of the
-    positions of the first 1,000 test sequences are sites; and of a core motif if its model says so.
+    positions of the first 1,000 sequences of the test file are sites; and of a core motif if its model says so.
     """
 
     def __init__(
@@ -137,13 +138,14 @@ class SpliceAIData(SplicingData):
         self.training = ChunkFile(place / TRAINING, settings.length, settings.context)
         self.test = ChunkFile(place / TEST, settings.length, settings.context)
         chunks = len(self.training.sizes)
-        held_out = -(-chunks // HELD_OUT) if settings.validation_from == "held_out" and chunks > 1 else 0
+        held_out = -(-chunks // HELD_OUT) if settings.validation_from == "held_out" else 0
         self._trained = np.arange(chunks - held_out)
         self._validated = np.arange(chunks - held_out, chunks) if held_out else self._trained
         self._proteins = {name: read_psams(path) for name, path in motif_files(settings).items()}
         self._core = read_core_models(place / CORE)
         self._motifs = ProteinMotifs(list(self._proteins.values()))
         self.record_files(existing_files(settings).values())
+        self.remarks += remarks(settings)
 
     @property
     def kind_names(self) -> tuple[str, ...]:
@@ -192,8 +194,10 @@ class SpliceAIData(SplicingData):
             stored = file.chunk(chunk)
             bases.append(stored.bases[rows])
             labels.append(stored.labels[rows])
-        inputs = torch.from_numpy(np.concatenate(bases)).to(self.device).transpose(1, 2).float().contiguous()
-        return inputs, torch.from_numpy(np.concatenate(labels)).to(self.device).long()
+        return self._inputs(np.concatenate(bases)), torch.from_numpy(np.concatenate(labels)).to(self.device).long()
+
+    def _inputs(self, bases: np.ndarray) -> Tensor:
+        return torch.from_numpy(bases).to(self.device).transpose(1, 2).float().contiguous()
 
     def _sites(self, inputs: Tensor) -> Tensor:
         inside = slice(self.context, inputs.shape[2] - self.context)
@@ -209,14 +213,22 @@ class SpliceAIData(SplicingData):
         rank = (positions - 1) * self.prevalence  # of the threshold, from the largest score on
         kept = min(int(rank) + 2, positions)
         largest = torch.empty(0)
-        for start in range(0, items, self.chunk):
-            numbers = np.arange(start, min(start + self.chunk, items))
-            inputs, _ = self._read(self.test, np.arange(len(self.test.sizes)), numbers, FIXED, 0)
+        for inputs in self._first_of_test(items):
             scores = self._motifs.scores(inputs)[:, self.context : inputs.shape[2] - self.context].flatten(0, 1)
             joined = torch.cat([largest.to(scores), scores]) if len(largest) else scores
             largest = joined.topk(min(kept, len(joined)), dim=0).values
         above, below = largest[int(rank)], largest[kept - 1]
         return above + (below - above) * (rank - int(rank))
+
+    def _first_of_test(self, items: int) -> Iterator[Tensor]:
+        """Yield the inputs of the first sequences of the test file, in its order."""
+        for number in range(len(self.test.sizes)):
+            bases = self.test.chunk(number).bases[:items]
+            items -= len(bases)
+            for start in range(0, len(bases), self.chunk):
+                yield self._inputs(bases[start : start + self.chunk])
+            if not items:
+                return
 
 
 def _no_sites() -> Tensor:

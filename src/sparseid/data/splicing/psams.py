@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from sparseid.text import open_text
 
 KEYS = ("data.path",)
 HEADER = ["A", "C", "G", "U", "consensus"]
+ANNOUNCED = re.compile(r"ModelSetParams with (\d+) PSAM")
 TOLERANCE = 1e-3
 """Rounding of the printed affinities."""
 FLOOR = 1e-30
@@ -43,7 +45,8 @@ def read_psams(path: Path) -> list[Psam]:
     A matrix begins with a line ``# PSAM <number>``, followed by a line of ``key=value`` with ``A0``, the header of the
     columns (``# A C G U consensus``, separated by tabs) and a line per position with four affinities and the best base.
     It ends at an empty line. Rows are affinities relative to the best base, whose largest is 1, or probabilities, which
-    sum to 1 and are divided by the largest.
+    sum to 1 and are divided by the largest. The number of rows (``n=<number>`` beside A0) and that of matrices (a line
+    ``# ModelSetParams with <number> PSAMs``) show whether the file is complete; both may be missing.
 
     Raises
     ------
@@ -58,20 +61,24 @@ def read_psams(path: Path) -> list[Psam]:
         raise InputError(f"{path} has no line '# PSAM 0': it is not a file of PSAMs, or it is truncated", KEYS)
     for first, end in zip(blocks, [*blocks[1:], len(lines)], strict=True):
         psams.append(_psam(lines[first:end], path))
+    announced = next(filter(None, (ANNOUNCED.search(line) for _, line in lines[: blocks[0]])), None)
+    if announced and int(announced[1]) != len(psams):
+        text = f"{len(psams)} matrices instead of {announced[1]}, which it announces"
+        raise InputError(f"{path} has {text}: it is truncated, copy it again", KEYS)
     return psams
 
 
 def _psam(lines: list[tuple[int, str]], path: Path) -> Psam:
     if len(lines) < 4:
         raise InputError(f"{path} ends within the matrix of line {lines[0][0]}: it is truncated", KEYS)
-    number, text = lines[1]
-    settings = dict(part.split("=", 1) for part in text.replace(",", " ").split() if "=" in part)
+    number, first = lines[1]
+    settings = dict(part.split("=", 1) for part in first.replace(",", " ").split() if "=" in part)
     try:
         a0 = float(settings["A0"])
     except (KeyError, ValueError):
         a0 = 0.0
     if not 0 < a0 < np.inf:
-        raise InputError(f"{path}, line {number}: A0=<positive number> expected, not {text!r}", KEYS)
+        raise InputError(f"{path}, line {number}: A0=<positive number> expected, not {first!r}", KEYS)
     number, text = lines[2]
     if text.lstrip("#").replace("T", "U").split() != HEADER:
         text = f"columns {text!r} instead of # {' '.join(HEADER)}: bases must be in this order"
@@ -83,6 +90,9 @@ def _psam(lines: list[tuple[int, str]], path: Path) -> Psam:
         rows.append(_row(text.split(), f"{path}, line {number}"))
     if not rows:
         raise InputError(f"{path}, line {lines[2][0]}: no rows follow; the file is truncated", KEYS)
+    if (announced := settings.get("n", str(len(rows)))) != str(len(rows)):
+        text = f"n={announced} rows are announced, but {len(rows)} follow"
+        raise InputError(f"{path}, line {lines[1][0]}: {text}: it is truncated, copy it again", KEYS)
     return Psam(a0, np.array(rows))
 
 
@@ -91,6 +101,9 @@ def _row(fields: list[str], where: str) -> NDArray[np.float64]:
         row = np.array([float(field) for field in fields[:4]])
     except ValueError:
         row = np.full(4, np.nan)
+    if len(fields) != len(HEADER) and len(row) == 4 and np.isfinite(row).all():
+        text = f"four affinities and the best base expected, not {' '.join(fields)!r}"
+        raise InputError(f"{where}: {text}; is the file truncated?", KEYS)
     if len(row) != 4 or not np.isfinite(row).all() or (row < 0).any():
         raise InputError(f"{where}: four affinities of at least 0 expected, not {' '.join(fields)!r}", KEYS)
     largest, total = row.max(), row.sum()

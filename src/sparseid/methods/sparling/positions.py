@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sparseid.data.batch import MotifBatch
+from sparseid.errors import InputError
 from sparseid.measurements import Key, Measurement
 from sparseid.methods.module import ExperimentModule
 from sparseid.methods.sparling.evaluation import MatchedMotifs, percent
@@ -94,8 +95,18 @@ class PositionSparlingModule(SparlingModule):
         self._validated.add(self.decoder(self(batch.inputs)), batch.labels)
 
     def validation_accuracy(self) -> float:
-        """Return the mean top-k accuracy of the last validation, in [0, 1]."""
-        return mean_accuracy(self._validated.accuracies())
+        """Return the mean top-k accuracy of the last validation, in [0, 1].
+
+        Raises
+        ------
+        InputError
+            If none of its positions belongs to a class: the accuracy would be undefined, the density never cut.
+        """
+        accuracies = self._validated.accuracies()
+        if lacking := [name for name, value in accuracies.items() if np.isnan(value)]:
+            text = f"the {self._validated.items} validation items have no {' and no '.join(lacking)}"
+            raise InputError(f"{text}: raise method.schedule.check_items", ("method.schedule.check_items",))
+        return mean_accuracy(accuracies)
 
     # evaluation
 
