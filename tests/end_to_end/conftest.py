@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from sparseid.launching.main import main
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -29,6 +31,12 @@ class Smoke:
         process = self.start(*overrides, **popen)
         said, _ = process.communicate()
         return process.returncode, said
+
+    def run_here(self, capfd: pytest.CaptureFixture[str], *overrides: str) -> tuple[int, str]:
+        """Run the command, and all runs of a sweep, in this process, which has imported torch; as :meth:`run`."""
+        launcher = ("hydra/launcher=basic",)
+        code = main(["scale=smoke", f"outputs={self.outputs}", *launcher, *overrides])
+        return code, "".join(capfd.readouterr())
 
     @property
     def folder(self) -> Path:

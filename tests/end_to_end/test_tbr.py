@@ -25,10 +25,12 @@ def test_a_sweep_of_stacks_ends_with_the_papers_table_and_another_table_shares_i
 
 
 @pytest.mark.parametrize(("figure", "chosen"), [("fig5a", ()), ("fig5b", ("data.held_out.train_on=all",))])
-def test_a_figure_on_single_cells_says_that_its_cells_are_not_the_papers(smoke, tmp_path, figure, chosen):
+def test_a_figure_on_single_cells_says_that_its_cells_are_not_the_papers(
+    smoke, capfd, monkeypatch, tmp_path, figure, chosen
+):
     one = ("data.S=1", "method.variant=tbr", *chosen, "trainer=cpu")
-    environment = os.environ | {"SPARSEID_DATA": str(tmp_path / "data")}
-    code, said = smoke.run(f"experiment=tbr/{figure}", *one, env=environment)
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path / "data"))
+    code, said = smoke.run_here(capfd, f"experiment=tbr/{figure}", *one)
     assert code == 0, said
     (log,) = (smoke.outputs / "smoke" / "tbr").glob("gtex-tbr-S1-z_choice0-*pbmc68k-seeds0to1-*/log.txt")
     rows = read_rows(log.parent / "result.json")
@@ -68,8 +70,8 @@ def test_without_the_atlas_the_papers_scale_is_refused_before_anything_runs(smok
         ("runtime", ("seed=1",), "43 ± 13.4"),
     ],
 )
-def test_the_other_figures_run_and_end_with_their_claims(smoke, artefact, one, said_at_the_end):
-    code, said = smoke.run(f"experiment=tbr/{artefact}", *one, "trainer=cpu")
+def test_the_other_figures_run_and_end_with_their_claims(smoke, capfd, artefact, one, said_at_the_end):
+    code, said = smoke.run_here(capfd, f"experiment=tbr/{artefact}", *one, "trainer=cpu")
     assert code == 0, said
     assert said_at_the_end in " ".join(said.replace("│", " ").split())
     assert (smoke.outputs / "report" / "smoke" / f"tbr-{artefact}.md").is_file()
