@@ -1,7 +1,6 @@
 """``scripts/costs.py`` measures a preset, and its estimate is about what the run then takes."""
 
 import importlib.util
-import subprocess
 import sys
 from pathlib import Path
 
@@ -20,11 +19,22 @@ def load():
     return module
 
 
-def test_smoke_scale_is_measured(tmp_path):
+@pytest.fixture
+def costs(monkeypatch):
+    """Run the script with arguments, in this process; return its exit code."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", [str(SCRIPT), *arguments])
+        return load().main()
+
+    return run
+
+
+def test_smoke_scale_is_measured(tmp_path, costs, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     file = tmp_path / "costs.json"
     options = ["--scale", "smoke", "--steps", "10", "--items", "64", "--costs", str(file), "trainer=cpu"]
-    done = subprocess.run([sys.executable, SCRIPT, *options], capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert costs(*options) == 0
     (cost,) = read_costs(file)
     assert (cost.experiment, cost.scale, cost.machine) == ("digitcircle", "smoke", "cpu")
     assert 0 < cost.step_s < 60
@@ -35,19 +45,17 @@ def test_smoke_scale_is_measured(tmp_path):
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_method_without_validation_is_measured(tmp_path):
+def test_a_method_without_validation_is_measured(tmp_path, costs):
     file = tmp_path / "costs.json"
     options = ["--experiment", "ddl/table6", "--scale", "smoke", "--steps", "5", "--items", "32", "--costs", str(file)]
-    done = subprocess.run([sys.executable, SCRIPT, *options, "trainer=cpu"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    assert costs(*options, "trainer=cpu") == 0
     (cost,) = read_costs(file)
     assert 0 < cost.step_s < 60
 
 
-def test_mistake_is_refused(tmp_path):
-    done = subprocess.run([sys.executable, SCRIPT, "trainer.max_sample=3"], capture_output=True, text=True)
-    assert done.returncode == 2
-    assert "did you mean: trainer.max_samples" in done.stderr
+def test_mistake_is_refused(costs, capsys):
+    assert costs("trainer.max_sample=3") == 2
+    assert "did you mean: trainer.max_samples" in capsys.readouterr().err
 
 
 def test_the_fastest_block_of_steps_counts():
