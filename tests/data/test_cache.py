@@ -8,7 +8,15 @@ import sys
 import numpy as np
 import pytest
 
-from sparseid.data.cache import DIGEST_CACHED_FROM, _cached_digest, cached_arrays, cached_file, checked_once, digest
+from sparseid.data.cache import (
+    DIGEST_CACHED_FROM,
+    _cached_digest,
+    cached_arrays,
+    cached_file,
+    cached_images,
+    checked_once,
+    digest,
+)
 from sparseid.errors import InputError
 
 
@@ -181,3 +189,55 @@ def test_a_check_is_made_even_if_it_cannot_be_remembered(monkeypatch, tmp_path):
     for _ in range(2):
         checked_once("some", {}, lambda: called.append(1))
     assert called == [1, 1]
+
+
+def asked_images(made, parts=3, shape=(6, 2, 2, 1)):
+    def make():
+        made.append(1)
+        for part in range(parts):
+            yield np.full((2, 2, 2, 1), part, np.uint8)
+
+    return cached_images("some", {"n": 6}, shape, make)
+
+
+def test_images_are_written_in_parts_and_mapped_to_memory(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path))
+    made = []
+    for _ in range(2):
+        images = asked_images(made)
+        assert isinstance(images, np.memmap)
+        assert images[:, 0, 0, 0].tolist() == [0, 0, 1, 1, 2, 2]
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize("spoil", [lambda whole: b"", lambda whole: whole[:-1], lambda whole: b"garbage" * 20])
+def test_damaged_images_are_made_anew(monkeypatch, tmp_path, spoil):
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path))
+    made = []
+    asked_images(made)
+    [path] = tmp_path.rglob("*.npy")
+    path.write_bytes(spoil(path.read_bytes()))
+    with pytest.warns(UserWarning, match="is damaged: it is created again"):
+        assert asked_images(made).sum() == 24
+    assert len(made) == 2
+
+
+def test_images_that_do_not_fit_on_the_disk_are_not_begun(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path))
+    made = []
+    with pytest.raises(InputError, match=r"1e\+09 GB are needed there, and \S+ GB are free.*SPARSEID_DATA"):
+        asked_images(made, shape=(10**18, 1, 1, 1))
+    assert made == []
+    assert not list(tmp_path.rglob("*.npy"))
+
+
+def test_an_error_while_images_are_read_leaves_no_file(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path))
+
+    def parts():
+        yield np.zeros((2, 2, 2, 1), np.uint8)
+        raise InputError("truncated")
+
+    with pytest.raises(InputError, match="truncated"):
+        cached_images("some", {}, (6, 2, 2, 1), parts)
+    assert not list(tmp_path.rglob("*.npy"))

@@ -6,12 +6,16 @@ import subprocess
 import sys
 import threading
 import zipfile
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from sparseid.data.cars3d import files as cars3d
 from sparseid.data.download import CHUNK, TRIES, download, unpack
 from sparseid.data.movielens.sources import fetch
+from sparseid.data.mpi3d import files as mpi3d
+from sparseid.data.shapes3d import files as shapes3d
 from sparseid.errors import InputError
 
 CONTENT = bytes(range(256)) * 20000
@@ -181,6 +185,7 @@ def test_a_dead_address_says_what_to_do(serve, tmp_path):
 ASKER = """
 import sys
 from pathlib import Path
+from sparseid.data.cars3d import files as cars3d
 from sparseid.data.download import download
 print(len(download(sys.argv[1], Path(sys.argv[2]), sys.argv[3], "").read_bytes()))
 """
@@ -226,6 +231,20 @@ def test_a_release_of_movielens_is_downloaded_unpacked_and_then_there(serve, tmp
     with pytest.raises(InputError, match=r"6b51fb2759a8657d3bfcbfc42b592ada\n *By hand: get https://files.grouplens"):
         fetch("ml-25m", server.url)
     assert not (tmp_path / "movielens" / "ml-25m").exists()
+
+
+def test_images_of_factors_are_downloaded_if_they_are_those_published(serve, tmp_path, monkeypatch):
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path))
+    server = serve()
+    for published in (shapes3d.PUBLISHED, cars3d.PUBLISHED, *mpi3d.PUBLISHED.values()):
+        with pytest.raises(InputError, match=rf"checksum {published.md5}\n *By hand: get {published.url}"):
+            published.fetch(server.url)
+        assert not published.place().exists()
+        asked = len(server.asked)
+        for _ in range(2):
+            assert replace(published, md5=MD5).fetch(server.url) == tmp_path / published.data_set / published.name
+        assert published.place().read_bytes() == CONTENT
+        assert len(server.asked) == asked + 1
 
 
 def test_damaged_archives_are_deleted(tmp_path):

@@ -95,3 +95,18 @@ class FeatureBatch(NamedTuple):
     """
 
     inputs: torch.Tensor
+
+
+class FactorBatch(NamedTuple):
+    """A batch of images of discrete factors.
+
+    Attributes
+    ----------
+    inputs
+        (items, channels, height, width) float32 in [0, 1].
+    factors
+        (items, factors) int64: levels of the factors, from 0. The ground truth for evaluation; training never reads it.
+    """
+
+    inputs: torch.Tensor
+    factors: torch.Tensor

@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
+import shutil
 import warnings
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from zipfile import BadZipFile
 
 from filelock import FileLock
@@ -20,7 +22,10 @@ from sparseid.data.paths import data_folder
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:  # the digests of a run's files must not import NumPy
+    import numpy as np
     from numpy.typing import NDArray
+
+Loaded = TypeVar("Loaded")
 
 DAMAGED = (ValueError, EOFError, BadZipFile, zlib.error)
 """Exceptions that NumPy raises for a truncated npz file or another kind of file."""
@@ -67,19 +72,26 @@ def cached_file(path: Path, create: Callable[[Path], object]) -> Path:
 
 def cached_npz(path: Path, create: Callable[[Path], object]) -> dict[str, NDArray[Any]]:
     """Return the arrays of an npz file, created as by :func:`cached_file`; recreated, with a warning, if damaged."""
+    return _loaded(path, create, _arrays)
+
+
+def _loaded(path: Path, create: Callable[[Path], object], load: Callable[[Path], Loaded]) -> Loaded:
+    """Return the content of a cached file; `load` raises one of `DAMAGED` if it has to be created again."""
     cached_file(path, create)
     try:
-        return _arrays(path)
+        return load(path)
+    except FileNotFoundError:
+        pass  # another process found it damaged and creates it again
     except DAMAGED:
-        warnings.warn(f"{path} is damaged: it is created again", stacklevel=2)
+        warnings.warn(f"{path} is damaged: it is created again", stacklevel=3)
     with _lock(path):
         try:
-            return _arrays(path)  # another process may have repaired it
+            return load(path)  # another process may have repaired it
         except DAMAGED:
             path.unlink()
         except FileNotFoundError:
             pass
-    return _arrays(cached_file(path, create))
+    return load(cached_file(path, create))
 
 
 def cached_arrays(
@@ -105,6 +117,56 @@ def cached_arrays(
             np.savez_compressed(file, allow_pickle=False, **arrays)
 
     return cached_npz(data_folder() / "cache" / data_set / f"prepared-{_key(settings)}.npz", write)
+
+
+def cached_images(
+    data_set: str, settings: Any, shape: tuple[int, ...], parts: Callable[[], Iterable[NDArray[np.uint8]]]
+) -> NDArray[np.uint8]:
+    """Return an array of bytes that is mapped to memory and cached; it never has to fit into memory.
+
+    Parameters
+    ----------
+    data_set, settings
+        As of :func:`cached_arrays`.
+    shape
+        Shape of the array.
+    parts
+        Returns the array in parts along its first axis, in order; an exception propagates, and nothing is cached.
+
+    Raises
+    ------
+    InputError
+        If there is not enough space.
+    """
+    path = data_folder() / "cache" / data_set / f"prepared-{_key(settings)}.npy"
+    size = math.prod(shape)
+
+    def no_space() -> InputError:
+        text = f"{size / 1e9:.3g} GB are needed there, and {shutil.disk_usage(path.parent).free / 1e9:.3g} GB are free"
+        return InputError(f"cannot write {path}: {text}. Free some, or set SPARSEID_DATA to a folder elsewhere")
+
+    def write(target: Path) -> None:
+        from numpy.lib import format as npy
+
+        if shutil.disk_usage(path.parent).free < size:
+            raise no_space()
+        with target.open("wb") as file:
+            npy.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": shape})
+            for part in parts():
+                try:
+                    file.write(part.tobytes())
+                except OSError as error:
+                    raise no_space() from error
+
+    def load(path: Path) -> NDArray[np.uint8]:
+        import numpy as np
+
+        found: NDArray[np.uint8] = np.load(path, mmap_mode="r", allow_pickle=False)
+        if found.shape != shape or found.dtype != np.uint8:
+            raise ValueError(f"{found.dtype} {found.shape}")
+        return found
+
+    return _loaded(path, write, load)
 
 
 def checked_once(data_set: str, settings: Any, check: Callable[[], object]) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.data.cache import checked_once, digest
-from sparseid.data.paths import unusable
+from sparseid.data.h5 import open_h5
 from sparseid.errors import InputError
 
 KEYS = ("data.path",)
@@ -70,7 +69,7 @@ class ChunkFile:
 
     def __init__(self, path: Path, length: int, context: int) -> None:
         self.path, self.length, self.context = path, length, context
-        with _opened(path) as file:
+        with open_h5(path, KEYS) as file:
             chunks = 1 + max((int(found[1]) for found in map(_NAME.fullmatch, file) if found), default=-1)
             if not chunks:
                 raise InputError(f"{path} has no arrays X0, Y0: it is not a file of SpliceAI's data sets", KEYS)
@@ -132,7 +131,7 @@ class ChunkFile:
 
     def _chunk(self, number: int) -> Chunk:
         """Read a chunk and check its values."""
-        with _opened(self.path) as file:
+        with open_h5(self.path, KEYS) as file:
             x, y = file[f"X{number}"][:], file[f"Y{number}"][0]
         where = f"{self.path}, chunk {number}"
         _check_one_hot(x, f"{where}: X{number}", "N must be four zeros, as SpliceAI writes it")
@@ -156,28 +155,13 @@ class ChunkFile:
 
 def stored_lengths(path: Path) -> tuple[int, int] | None:
     """Return the numbers of labelled nucleotides and of those on either side in a file; None if they are unclear."""
-    with suppress(InputError), _opened(path) as file:
+    with suppress(InputError), open_h5(path, KEYS) as file:
         x: Any
         y: Any
         x, y = (getattr(file.get(name), "shape", None) or () for name in ("X0", "Y0"))
         if len(x) == 3 and len(y) == 4 and x[1] >= y[2] and (x[1] - y[2]) % 2 == 0:
             return y[2], (x[1] - y[2]) // 2
     return None
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    import h5py
-
-    if reason := unusable(path):
-        raise InputError(f"{path} {reason}", KEYS)
-    try:
-        with h5py.File(path) as file:
-            yield file
-    except (OSError, RuntimeError) as error:
-        reason = str(error).splitlines()[0]
-        text = f"{path} cannot be read as an h5 file: {reason}. It may be truncated: copy it again"
-        raise InputError(text, KEYS) from error
 
 
 def _check_one_hot(values: NDArray[Any], what: str, rule: str) -> None:
