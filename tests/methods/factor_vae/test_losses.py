@@ -22,12 +22,15 @@ def sigmoid(value):
     return 1 / (1 + math.exp(-value))
 
 
-def test_the_error_is_the_cross_entropy_summed_over_pixels_and_averaged_over_images():
+def test_the_error_is_the_cross_entropy_summed_over_each_image():
     logits, images = drawn(3, 2, 4, 5), drawn(3, 2, 4, 5, seed=1).sigmoid()
-    total = 0.0
-    for logit, pixel in zip(logits.flatten().tolist(), images.flatten().tolist(), strict=True):
-        total -= pixel * math.log(sigmoid(logit)) + (1 - pixel) * math.log(1 - sigmoid(logit))
-    assert bernoulli_error(logits, images).item() == pytest.approx(total / 3)
+    totals = []
+    for logit, image in zip(logits, images, strict=True):
+        total = 0.0
+        for one, pixel in zip(logit.flatten().tolist(), image.flatten().tolist(), strict=True):
+            total -= pixel * math.log(sigmoid(one)) + (1 - pixel) * math.log(1 - sigmoid(one))
+        totals.append(total)
+    assert bernoulli_error(logits, images).tolist() == pytest.approx(totals)
 
 
 def test_the_divergence_is_summed_over_latents_and_averaged_over_images():

@@ -1,4 +1,4 @@
-"""Losses of FactorVAE, as in disentanglement_lib: scalars, averaged over the batch."""
+"""Losses of FactorVAE, as in disentanglement_lib."""
 
 from __future__ import annotations
 
@@ -12,18 +12,24 @@ JOINT, PERMUTED = 0, 1
 
 
 def bernoulli_error(logits: Tensor, images: Tensor) -> Tensor:
-    """Return the cross-entropy of pixels in [0, 1] and the probabilities of logits, summed over an image, in nats.
+    """Return the cross-entropy (batch,) of pixels in [0, 1] and the probabilities of logits, summed over each image.
 
     Parameters
     ----------
     logits, images
         (batch, channels, height, width)
     """
-    return binary_cross_entropy_with_logits(logits, images, reduction="sum") / len(images)
+    return binary_cross_entropy_with_logits(logits, images, reduction="none").flatten(1).sum(dim=1)
 
 
 def divergence(mean: Tensor, log_variance: Tensor) -> Tensor:
-    """Return the divergence of N(mean, variance) from N(0, 1), summed over latents; both are (batch, latents)."""
+    """Return the divergence of N(mean, variance) from N(0, 1), summed over latents and averaged over the batch.
+
+    Parameters
+    ----------
+    mean, log_variance
+        (batch, latents)
+    """
     return standard_divergence(mean[None], log_variance[None], "sum")[0]
 
 
