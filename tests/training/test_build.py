@@ -24,6 +24,9 @@ PRESETS = {
 }
 """A preset of each method, and so of a data set that it is paired with."""
 
+WITHOUT_DATA = {"factor_vae"}
+"""Methods whose data sets are still to come, and with them a preset."""
+
 OTHER_DATA = {
     "gtex": "tbr/fig5a",
     "movielens": "sparse_vae/table1",
@@ -38,7 +41,7 @@ def test_every_data_set_and_method_of_the_configuration_can_be_built():
     for group in ("data", "method"):
         for settings in settings_classes(group).values():
             assert resolve_name(settings.loads).from_settings
-    assert set(component_names("method")) == set(PRESETS)
+    assert set(component_names("method")) == set(PRESETS) | WITHOUT_DATA
 
 
 @pytest.mark.parametrize("data", OTHER_DATA)

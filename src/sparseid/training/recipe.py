@@ -156,10 +156,11 @@ def make_rows(cfg: RunConfig, method: ExperimentModule, evaluation: Evaluation, 
 
 
 def quieten() -> None:
-    """Silence messages and warnings of Lightning about intended behaviour."""
+    """Silence messages and warnings of Lightning and torch about intended behaviour."""
     logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)  # devices found, limits reached, tips
     logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # each process of several that begins
     warnings.filterwarnings("ignore", message=".*sync_dist=True.*")  # every process measures all validation items
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")  # batches are created in this process
     warnings.filterwarnings("ignore", message=".*`srun` command is available.*")  # runs on a login node are intended
+    warnings.filterwarnings("ignore", message=".*torch.jit.script.*deprecated.*")  # of forward-mode differentiation
     warnings.filterwarnings("ignore", message=".*isinstance\\(treespec, LeafSpec\\).*")  # of Lightning with newer torch

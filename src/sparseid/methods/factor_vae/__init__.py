@@ -1,0 +1,1 @@
+"""FactorVAE, with the penalties that Diverse Dictionary Learning compares on images."""
