@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sparseid.data.factors import FactorGrid
 from sparseid.metrics import factor_vae_score as module
 from sparseid.metrics.factor_vae_score import (
     LEAST_SD,
@@ -10,7 +11,6 @@ from sparseid.metrics.factor_vae_score import (
     code_variances,
     factor_vae_score,
     looked_up_votes,
-    vote_factors,
     votes_of,
 )
 
@@ -22,11 +22,17 @@ def table(sizes):
     return np.stack(np.meshgrid(*map(np.arange, sizes), indexing="ij"), axis=-1).reshape(-1, len(sizes))
 
 
+def drawn(sizes, votes, batch, rng):
+    """Factors (votes, batch, factors) of votes, and the one that is the same in each."""
+    fixed = rng.integers(len(sizes), size=votes)
+    return FactorGrid(tuple("abc"[: len(sizes)]), tuple(sizes)).sample_fixed(fixed, batch, rng), fixed
+
+
 def scored(codes_of, sizes=(4, 3, 5), votes=400, seed=0):
     """Score of codes, a function of true factors (..., factors)."""
     rng = np.random.default_rng(seed)
     train, evaluation = (
-        votes_of(codes_of(values), fixed) for values, fixed in (vote_factors(sizes, votes, 16, rng) for _ in range(2))
+        votes_of(codes_of(values), fixed) for values, fixed in (drawn(sizes, votes, 16, rng) for _ in range(2))
     )
     return factor_vae_score(train, evaluation, code_variances(codes_of(rng.integers(sizes, size=(1000, len(sizes))))))
 
@@ -102,19 +108,8 @@ def test_a_table_of_codes_gives_the_votes_of_its_rows(monkeypatch):
     sizes = (4, 3)
     rng = np.random.default_rng(0)
     codes = rng.normal(size=(12, 5))
-    values, fixed = vote_factors(sizes, 7, 6, rng)
+    values, fixed = drawn(sizes, 7, 6, rng)
     index = np.ravel_multi_index(np.moveaxis(values, -1, 0), sizes)
     np.testing.assert_array_equal(table(sizes)[index], values)
     for ours, theirs in zip(looked_up_votes(codes, index, fixed), votes_of(codes[index], fixed), strict=True):
         np.testing.assert_array_equal(ours, theirs)
-
-
-def test_factors_of_votes_are_uniform_but_for_the_fixed_one():
-    sizes = (2, 5, 3)
-    values, fixed = vote_factors(sizes, 3000, 8, np.random.default_rng(0))
-    same = (values == values[:, :1]).all(axis=1)
-    assert same[np.arange(3000), fixed].all()
-    np.testing.assert_allclose(np.bincount(fixed) / 3000, 1 / 3, atol=0.04)
-    for factor, size in enumerate(sizes):
-        np.testing.assert_allclose(np.bincount(values[..., factor].ravel()) / 24000, 1 / size, atol=0.03)
-        assert same[fixed != factor, factor].mean() < 0.05

@@ -7,7 +7,6 @@ fitted to some votes and scored on others.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -55,38 +54,6 @@ class FactorVAEScore(NamedTuple):
     eval_accuracy: float
     active: NDArray[np.bool_]
     votes: NDArray[np.int64]
-
-
-def vote_factors(
-    sizes: Sequence[int], votes: int, batch: int, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw the true factors of the batches of votes, uniformly except for one factor per vote that is the same.
-
-    Parameters
-    ----------
-    sizes
-        Number of values of each factor.
-    votes, batch
-        Number of votes, and observations in the batch of each.
-    rng
-        Source of the draws.
-
-    Returns
-    -------
-    values, fixed
-        (votes, batch, factors) values of the factors, and (votes,) the one that is the same in the batch.
-
-    Examples
-    --------
-    >>> values, fixed = vote_factors([3, 4], 5, 8, np.random.default_rng(0))
-    >>> values.shape, bool((values[0, :, fixed[0]] == values[0, 0, fixed[0]]).all())
-    ((5, 8, 2), True)
-    """
-    fixed = rng.integers(len(sizes), size=votes)
-    values = rng.integers(sizes, size=(votes, batch, len(sizes)))
-    each = np.arange(votes)
-    values[each, :, fixed] = values[each, 0, fixed][:, None]
-    return values, fixed
 
 
 def votes_of(batches: Values, factors: Numbers) -> Votes:
@@ -141,9 +108,8 @@ def factor_vae_score(
 
     Examples
     --------
-    >>> rng, sizes = np.random.default_rng(0), [4, 3, 5]
-    >>> train, evaluation = (votes_of(*vote_factors(sizes, 50, 16, rng)) for _ in range(2))
-    >>> score = factor_vae_score(train, evaluation, code_variances(rng.integers(sizes, size=(100, 3))))
+    >>> votes = Votes(variances=1 - np.eye(3), factors=np.arange(3))
+    >>> score = factor_vae_score(votes, votes, variances=np.ones(3))
     >>> score.eval_accuracy, int(score.active.sum())
     (1.0, 3)
     """

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from sparseid.data.factors import FactorGrid
 from sparseid.methods.factor_vae.evaluation import (
     TRAVERSED,
     encoded,
-    images_of,
     measure,
     pictures_of,
     pixels_of,
@@ -15,19 +15,17 @@ from sparseid.methods.factor_vae.evaluation import (
 )
 from sparseid.methods.factor_vae.settings import ScoreSettings
 
-CPU = torch.device("cpu")
 FEW = ScoreSettings(200, 200, 16, 300, 100, 100)
 
 
-class Bars:
+GRID = FactorGrid(("left", "right"), (3, 2))
+
+
+def bars(factors):
     """Images of 4 pixels whose first row shows the factors."""
-
-    sizes = (3, 2)
-
-    def observations(self, factors):
-        pixels = np.zeros((len(factors), 4, 4, 1), np.uint8)
-        pixels[:, 0, :2, 0] = 50 * factors
-        return pixels
+    pixels = torch.zeros(len(factors), 1, 4, 4)
+    pixels[:, 0, 0, :2] = torch.from_numpy(factors) * 50 / 255
+    return pixels
 
 
 def true_factors(images):
@@ -35,7 +33,7 @@ def true_factors(images):
 
 
 def values(encode):
-    return {m.metric: m.value for m in measure(scores_of(encode, Bars(), FEW, CPU), FEW, np.array([2.0, 4.0]))}
+    return {m.metric: m.value for m in measure(scores_of(encode, bars, GRID, FEW), FEW, np.array([2.0, 4.0]))}
 
 
 def test_an_encoder_of_the_true_factors_has_perfect_scores():
@@ -63,23 +61,21 @@ def test_each_observation_is_encoded_once_and_found_again():
         return true_factors(images)
 
     drawn = [np.random.default_rng(0).integers((3, 2), size=shape) for shape in ((5, 6, 2), (7, 2))]
-    codes, index = encoded(encode, Bars(), drawn, CPU)
+    codes, index = encoded(encode, bars, GRID, drawn)
     assert len(seen) == len(codes) == 6
     for factors, rows in zip(drawn, index, strict=True):
         np.testing.assert_allclose(codes[rows], factors * 50 / 51, rtol=1e-6)
 
 
-def test_images_are_those_of_the_factors_and_back():
-    images = images_of(Bars(), np.array([[2, 1]]), CPU)
-    assert images.shape == (1, 1, 4, 4)
-    assert pixels_of(images)[0, 0, :, 0].tolist() == [100, 50, 0, 0]
+def test_pixels_are_those_of_the_factors():
+    assert pixels_of(bars(np.array([[2, 1]])))[0, 0, :, 0].tolist() == [100, 50, 0, 0]
 
 
 def test_a_traversal_changes_one_dimension_and_keeps_the_others():
     def decode(codes):
         return torch.nn.functional.pad((codes / 10 + 0.5)[:, None, None], (0, 2, 0, 3))
 
-    found = pictures_of(true_factors, decode, Bars(), CPU)
+    found = pictures_of(true_factors, decode, bars, GRID)
     codes = true_factors(torch.from_numpy(found["examples"]).movedim(3, 1) / 255)
     assert found["traversals"].shape == (2, 2, 9, 4, 4, 1)
     np.testing.assert_array_equal(found["traversal_values"], np.float32(TRAVERSED))

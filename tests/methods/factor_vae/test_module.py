@@ -40,12 +40,8 @@ def test_a_run_counts_batches_and_measures_every_metric(finished):
     rows = {row.metric: row for row in read_rows(finished / "result.json")}
     assert set(rows) == {metric.name for metric in METRICS}
     for row in rows.values():
-        assert row.keys == {"domain": "fakeimages"} | {
-            "backbone": "factorvae",
-            "regulariser": "none",
-            "alpha": 0,
-            "gamma": 10,
-        }
+        of_data = {"dataset": "fake_images", "image_size": 32, "source": "mini"}
+        assert row.keys == of_data | {"backbone": "factorvae", "regulariser": "none", "alpha": 0, "gamma": 10}
         assert row.value is not None
     assert rows["image_error"].n == 40
     assert rows["factorvae_score"].n == 20
@@ -120,7 +116,7 @@ def test_a_loss_that_is_not_finite_ends_the_run(config, monkeypatch):
 def test_the_losses_of_a_step_and_their_gradients_are_those_of_plain_code(config, permuted):
     """The plain code repeats the draws of the step; each loss reaches only its own network."""
     module, data = prepared(config(f"method.permuted_batch={permuted}", "method.gamma=6"))
-    streams, images = module.streams, data.training_batch(0)
+    streams, images = module.streams, data.training_batch(0).inputs
     generator = streams.torch("step", 3, 0)
 
     def posterior(x):
@@ -130,8 +126,8 @@ def test_the_losses_of_a_step_and_their_gradients_are_those_of_plain_code(config
     mean, log_variance, z = posterior(images)
     other = z
     if permuted == "independent":
-        factors = streams.numpy("second batch", 3, 0).integers((3, 2), size=(8, 2))
-        other = posterior(torch.stack([to_image(data.space.observations(row[None])[0]) for row in factors]))[2]
+        factors = streams.numpy("second batch", 3).integers((3, 2), size=(8, 2))
+        other = posterior(torch.stack([to_image(data.images.observations(row[None])[0]) for row in factors]))[2]
     order = torch.rand(8, 4, generator=generator).argsort(dim=0)
     shuffled = torch.stack([other[order[:, j], j] for j in range(4)], dim=1).detach()
     loss = functional.binary_cross_entropy_with_logits(module.model.decoder(z), images, reduction="sum") / 8
@@ -166,7 +162,7 @@ def test_a_step_of_a_run_is_one_of_adam_for_each_network(config):
     ]
     for step in range(2):
         module.zero_grad()
-        losses = module.losses(data.training_batch(step), step)
+        losses = module.losses(data.training_batch(step).inputs, step)
         (module.autoencoder_loss(losses) + losses.discriminator).backward()
         for adam in adams:
             adam.step()
@@ -177,7 +173,7 @@ def test_a_step_of_a_run_is_one_of_adam_for_each_network(config):
 
 def penalty_of(config, *changes):
     module, data = prepared(config(*changes))
-    return module.losses(data.training_batch(0), 0).penalty.item()
+    return module.losses(data.training_batch(0).inputs, 0).penalty.item()
 
 
 def test_without_a_weight_there_is_no_penalty_and_with_one_it_is_linear(config):

@@ -7,7 +7,7 @@ however often it is drawn.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -23,9 +23,11 @@ from sparseid.metrics.factor_vae_score import (
     code_variances,
     factor_vae_score,
     looked_up_votes,
-    vote_factors,
 )
 from sparseid.streams import FIXED
+
+if TYPE_CHECKING:
+    from sparseid.data.factors import FactorGrid
 
 ENCODED_AT_ONCE = 256
 """Number of images that are encoded at a time."""
@@ -35,27 +37,12 @@ TRAVERSED = tuple(np.linspace(-2, 2, 9).tolist())
 """Values of the latent of a traversal, as in disentanglement_lib."""
 UNITS = units(METRICS)
 
+Inputs = Callable[[NDArray[np.integer]], Tensor]
+"""Maps combinations (batch, factors) of a grid to their images (batch, channels, height, width) in [0, 1]."""
 Encode = Callable[[Tensor], Tensor]
 """Maps images (batch, channels, height, width) to codes (batch, dims)."""
 Decode = Callable[[Tensor], Tensor]
 """Maps codes (batch, dims) to images (batch, channels, height, width) in [0, 1]."""
-
-
-class FactorSpace(Protocol):
-    """Observations of all combinations of discrete factors.
-
-    Attributes
-    ----------
-    sizes
-        Number of values of each factor.
-    """
-
-    @property
-    def sizes(self) -> Sequence[int]:
-        """Number of values of each factor."""
-
-    def observations(self, factors: NDArray[np.integer]) -> NDArray[np.uint8]:
-        """Return the images (batch, height, width, channels) of factors (batch, factors)."""
 
 
 class Scored(NamedTuple):
@@ -65,63 +52,53 @@ class Scored(NamedTuple):
     dci: ClassDCI
 
 
-def images_of(space: FactorSpace, factors: NDArray[np.integer], device: torch.device) -> Tensor:
-    """Return the images (batch, channels, height, width) in [0, 1] of factors (batch, factors)."""
-    pixels = torch.from_numpy(space.observations(factors)).to(device)
-    return pixels.movedim(3, 1).float() / 255
-
-
 def pixels_of(images: Tensor) -> NDArray[np.uint8]:
     """Return images (..., channels, height, width) in [0, 1] as pixels (..., height, width, channels)."""
     return (255 * images.clamp(0, 1)).round().byte().movedim(-3, -1).cpu().numpy()
 
 
 @torch.no_grad()
-def scores_of(encode: Encode, space: FactorSpace, settings: ScoreSettings, device: torch.device) -> Scored:
+def scores_of(encode: Encode, inputs: Inputs, grid: FactorGrid, settings: ScoreSettings) -> Scored:
     """Return FactorVAE score and DCI of an encoder.
 
     Parameters
     ----------
     encode
         The encoder.
-    space
-        Factors and their images.
+    inputs, grid
+        The images and their factors.
     settings
         Numbers of votes and samples.
-    device
-        Where `encode` expects images.
     """
-    sizes = tuple(space.sizes)
 
     def stream(name: str) -> np.random.Generator:
         return FIXED.numpy(f"factor scores/{name}")
 
-    drawn = [
-        vote_factors(sizes, count, settings.vote_batch, stream(name))
-        for name, count in (("train votes", settings.train_votes), ("eval votes", settings.eval_votes))
-    ]
+    fixed, drawn = [], []
+    for name, votes in (("train votes", settings.train_votes), ("eval votes", settings.eval_votes)):
+        rng = stream(name)
+        fixed.append(rng.integers(len(grid.sizes), size=votes))
+        drawn.append(grid.sample_fixed(fixed[-1], settings.vote_batch, rng))
     counts = {"variance": settings.variance_samples, "train": settings.dci_train, "test": settings.dci_test}
-    samples = [stream(name).integers(sizes, size=(count, len(sizes))) for name, count in counts.items()]
-    codes, (train, evaluation, spread, fitted, held_out) = encoded(
-        encode, space, [*(values for values, _ in drawn), *samples], device
-    )
+    samples = [grid.sample(count, stream(name)) for name, count in counts.items()]
+    codes, (train, evaluation, spread, fitted, held_out) = encoded(encode, inputs, grid, [*drawn, *samples])
     train_votes, eval_votes = (
-        looked_up_votes(codes, index, fixed) for index, (_, fixed) in zip((train, evaluation), drawn, strict=True)
+        looked_up_votes(codes, index, of_votes) for index, of_votes in zip((train, evaluation), fixed, strict=True)
     )
     return Scored(
-        factor_vae_score(train_votes, eval_votes, code_variances(codes[spread]), len(sizes)),
+        factor_vae_score(train_votes, eval_votes, code_variances(codes[spread]), len(grid.sizes)),
         dci_of_classes(codes[fitted], samples[1], codes[held_out], samples[2]),
     )
 
 
 def encoded(
-    encode: Encode, space: FactorSpace, drawn: Sequence[NDArray[np.integer]], device: torch.device
+    encode: Encode, inputs: Inputs, grid: FactorGrid, drawn: Sequence[NDArray[np.integer]]
 ) -> tuple[NDArray[np.floating], list[NDArray[np.int64]]]:
     """Encode each different observation once.
 
     Parameters
     ----------
-    encode, space, device
+    encode, inputs, grid
         See `scores_of`.
     drawn
         Arrays (..., factors) of factors.
@@ -131,12 +108,11 @@ def encoded(
     codes, index
         Codes (points, dims) of all different observations, and for each of `drawn` the rows (...) of its codes.
     """
-    sizes = tuple(space.sizes)
-    numbers = [np.ravel_multi_index(tuple(np.moveaxis(factors, -1, 0)), sizes) for factors in drawn]
+    numbers = [grid.index(factors) for factors in drawn]
     points, rows = np.unique(np.concatenate([each.ravel() for each in numbers]), return_inverse=True)
-    factors = np.stack(np.unravel_index(points, sizes), axis=1)
+    factors = grid.at(points)
     parts = [
-        encode(images_of(space, factors[start : start + ENCODED_AT_ONCE], device)).float().cpu().numpy()
+        encode(inputs(factors[start : start + ENCODED_AT_ONCE])).float().cpu().numpy()
         for start in range(0, len(factors), ENCODED_AT_ONCE)
     ]
     ends = np.cumsum([each.size for each in numbers])[:-1]
@@ -168,17 +144,16 @@ def measure(scored: Scored, settings: ScoreSettings, errors: NDArray[np.floating
 
 
 @torch.no_grad()
-def pictures_of(encode: Encode, decode: Decode, space: FactorSpace, device: torch.device) -> dict[str, NDArray]:
+def pictures_of(encode: Encode, decode: Decode, inputs: Inputs, grid: FactorGrid) -> dict[str, NDArray]:
     """Return some images, what becomes of them, and their traversals.
 
     These are `examples` and `reconstructions` (images, height, width, channels) uint8, and `traversals` (images, dims,
     values, height, width, channels) uint8: each dimension of an image's code is set to `traversal_values`, the others
     stay.
     """
-    sizes = tuple(space.sizes)
-    images = images_of(space, FIXED.numpy("factor scores/examples").integers(sizes, size=(SHOWN, len(sizes))), device)
+    images = inputs(grid.sample(SHOWN, FIXED.numpy("factor scores/examples")))
     codes = encode(images)
-    values = torch.tensor(TRAVERSED, device=device, dtype=codes.dtype)
+    values = torch.tensor(TRAVERSED, device=codes.device, dtype=codes.dtype)
     moved = codes[:, None, None].repeat(1, codes.shape[1], len(values), 1)  # (images, varied, values, dims)
     moved.diagonal(dim1=1, dim2=3).copy_(values[:, None].expand(SHOWN, -1, codes.shape[1]))
     decoded = torch.cat([decode(part) for part in moved.flatten(0, 2).split(ENCODED_AT_ONCE)])

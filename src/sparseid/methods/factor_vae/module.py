@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.func import functional_call
@@ -19,7 +18,7 @@ from sparseid.methods.ddl.image_penalties import (
     value_and_tangents,
 )
 from sparseid.methods.ddl.penalties import DIRECTIONS
-from sparseid.methods.factor_vae.evaluation import arrays_of, images_of, measure, pictures_of, scores_of
+from sparseid.methods.factor_vae.evaluation import arrays_of, measure, pictures_of, scores_of
 from sparseid.methods.factor_vae.losses import (
     bernoulli_error,
     discriminator_loss,
@@ -33,6 +32,8 @@ from sparseid.stacking.noise import random_signs
 from sparseid.streams import Streams
 
 if TYPE_CHECKING:
+    from sparseid.data.batch import FactorBatch
+    from sparseid.data.factor_images import FactorImageData
     from sparseid.methods.factor_vae.settings import FactorVAESettings
     from sparseid.settings import RunNumbers
 
@@ -73,26 +74,31 @@ class FactorVAEModule(ExperimentModule):
     settings
         Sizes, weights, penalty and learning rates.
     data
-        Data module with factors and images.
+        Images and their factors.
     seed
         Seed of the noise; the initial weights come from the global generator.
     """
 
-    def __init__(self, settings: FactorVAESettings, data: Any, seed: int) -> None:
+    def __init__(self, settings: FactorVAESettings, data: FactorImageData[Any], seed: int) -> None:
         super().__init__()
         self.automatic_optimization = False
-        self.settings, self.space = settings, data.space
+        self.settings, self.images = settings, data
         self.streams = Streams(seed)
-        first = np.zeros((1, len(self.space.sizes)), np.int64)
-        side, _, channels = self.space.observations(first)[0].shape
-        sizes = (side, channels, settings.latents, settings.widths, settings.kernels, settings.hidden)
+        sizes = (
+            data.images.side,
+            data.images.channels,
+            settings.latents,
+            settings.widths,
+            settings.kernels,
+            settings.hidden,
+        )
         self.model = ImageVAE(*sizes)
         self.discriminator = discriminator(
             settings.latents, settings.discriminator_hidden, settings.discriminator_layers
         )
 
     @classmethod
-    def from_settings(cls, settings: FactorVAESettings, data: Any, run: RunNumbers) -> FactorVAEModule:
+    def from_settings(cls, settings: FactorVAESettings, data: FactorImageData[Any], run: RunNumbers) -> FactorVAEModule:
         """Build the module of a run for its data module."""
         return cls(settings, data, run.seed)
 
@@ -108,11 +114,11 @@ class FactorVAEModule(ExperimentModule):
             ),
         )
 
-    def training_step(self, batch: Tensor, batch_idx: int) -> Tensor:
+    def training_step(self, batch: FactorBatch, batch_idx: int) -> Tensor:
         """Update both networks; return the loss of the autoencoder."""
         step = self.global_step
         optimisers: Any = self.optimizers()
-        losses = self.losses(batch, step)
+        losses = self.losses(batch.inputs, step)
         loss = self.autoencoder_loss(losses)
         for optimiser in optimisers:
             optimiser.zero_grad()
@@ -151,9 +157,7 @@ class FactorVAEModule(ExperimentModule):
     def permuted(self, latents: Tensor, step: int, generator: torch.Generator) -> Tensor:
         """Return permuted latents (batch, latents) of a second, independent batch, or of the same one."""
         if self.settings.permuted_batch == "independent":
-            levels = self.streams.numpy("second batch", step, self.global_rank)
-            factors = levels.integers(self.space.sizes, size=(len(latents), len(self.space.sizes)))
-            latents = sampled(self.model.encode(images_of(self.space, factors, latents.device)), generator)
+            latents = sampled(self.model.encode(self.images.training_batch(step, "second batch").inputs), generator)
         order = torch.rand(latents.shape, generator=generator).argsort(dim=0)
         return permute_latents(latents, order.to(latents.device))
 
@@ -202,10 +206,13 @@ class FactorVAEModule(ExperimentModule):
 
     # validation
 
-    def validation_step(self, batch: Tensor, batch_idx: int) -> None:
+    def validation_step(self, batch: FactorBatch, batch_idx: int) -> None:
         """Log the cross-entropy of the reconstruction at the posterior means."""
-        error = bernoulli_error(self.model.decoder(self.encode(batch)), batch).mean()
-        self.log("val_image_error", error, batch_size=len(batch))
+        self.log("val_image_error", self.image_errors(batch.inputs).mean(), batch_size=len(batch.inputs))
+
+    def image_errors(self, images: Tensor) -> Tensor:
+        """Return the cross-entropy (batch,) of each image and its reconstruction at the posterior mean."""
+        return bernoulli_error(self.model.decoder(self.encode(images)), images)
 
     # evaluation
 
@@ -222,15 +229,16 @@ class FactorVAEModule(ExperimentModule):
         super().on_test_start()
         self._errors: list[Tensor] = []
 
-    def test_step(self, batch: Tensor, batch_idx: int) -> None:
+    def test_step(self, batch: FactorBatch, batch_idx: int) -> None:
         """Collect the cross-entropy of each image."""
-        self._errors.append(bernoulli_error(self.model.decoder(self.encode(batch)), batch))
+        self._errors.append(self.image_errors(batch.inputs))
 
     def on_test_epoch_end(self) -> None:
         """Compute the scores; keep pictures and votes for figures."""
-        scored = scores_of(self.encode, self.space, self.settings.scores, self.device)
+        data, grid = self.images, self.images.images.grid
+        scored = scores_of(self.encode, data.inputs, grid, self.settings.scores)
         self.measurements = measure(scored, self.settings.scores, torch.cat(self._errors).cpu().numpy())
-        self.arrays = arrays_of(scored) | pictures_of(self.encode, self.decode, self.space, self.device)
+        self.arrays = arrays_of(scored) | pictures_of(self.encode, self.decode, data.inputs, grid)
 
 
 def sampled(posterior: Posterior, generator: torch.Generator) -> Tensor:
