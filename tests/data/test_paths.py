@@ -16,4 +16,5 @@ def test_why_a_file_cannot_be_used(tmp_path):
     assert unusable(tmp_path / "file") == "is empty"
     (tmp_path / "file").write_bytes(b"x")
     assert unusable(tmp_path / "file") == ""
-    assert unusable(tmp_path) == unusable(tmp_path / "none") == "does not exist"
+    assert unusable(tmp_path / "none") == "does not exist"
+    assert unusable(tmp_path) == "is a folder, not a file"

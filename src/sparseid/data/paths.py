@@ -22,7 +22,7 @@ def unusable(path: Path) -> str:
     """Return why a file cannot be read (``does not exist``, ``is empty``, ``cannot be read: ...``); empty if it can."""
     try:
         if not path.is_file():
-            return "does not exist"
+            return "is a folder, not a file" if path.is_dir() else "does not exist"
         with path.open("rb") as file:
             return "" if file.read(1) else "is empty"
     except OSError as error:  # also in a folder that may not be searched

@@ -35,6 +35,8 @@ SHAPES = {
     "channels before positions": lambda number, x, y: (x.transpose(0, 2, 1), y),
     "instead of": lambda number, x, y: (x[:, 1:], y),
     "have shapes": lambda number, x, y: (x, y[0]),
+    "X0 and Y0 have 60 and 10": lambda number, x, y: (x[:, 2:-2], y),
+    "and (1, n, 60, 3): make the file anew": lambda number, x, y: (x, y[:, 1:]),
     "chunk 1 is empty": lambda number, x, y: (x[: 30 * (number == 0)], y[:, : 30 * (number == 0)]),
     "X0 has values of type object instead of the numbers": lambda number, x, y: (np.full(x.shape, b"A", object), y),
 }
@@ -45,7 +47,9 @@ def test_arrays_of_another_shape_are_refused_before_a_run(message, config, files
     write_h5(files / "dataset_train_all.h5", change=SHAPES[message])
     (error,) = config().missing_files()
     assert message in str(error)
-    assert error.keys == (LENGTHS if message in ("instead of", "have shapes") else ("data.path",))
+    assert error.keys == (
+        LENGTHS if message in ("instead of", "have shapes", "X0 and Y0 have 60 and 10") else ("data.path",)
+    )
 
 
 def swapped(number, x, y):

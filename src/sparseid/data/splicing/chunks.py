@@ -109,7 +109,11 @@ class ChunkFile:
         if len(x) != 3 or x[1:] != (positions, 4) or y != (1, x[0], self.length, CLASSES):
             wanted = f"(n, {positions}, 4) and (1, n, {self.length}, {CLASSES})"
             text = f"X{number} and Y{number} have shapes {x} and {y} instead of {wanted}"
+            stored = stored_lengths(self.path)
+            if stored == (self.length, self.context):
+                raise InputError(f"{self.path}: {text}: make the file anew", KEYS)
             rule = f"all chunks need {self.length:,} labelled nucleotides and {self.context:,} on either side"
+            rule += "; X0 and Y0 have {:,} and {:,}".format(*stored) if stored else ""
             raise InputError(f"{self.path}: {text}: {rule}", (*KEYS, "data.length", "data.context"))
         if not x[0]:
             raise InputError(f"{self.path}: chunk {number} is empty; write the file without it", KEYS)

@@ -101,10 +101,10 @@ def _row(fields: list[str], where: str) -> NDArray[np.float64]:
         row = np.array([float(field) for field in fields[:4]])
     except ValueError:
         row = np.full(4, np.nan)
-    if len(fields) != len(HEADER) and len(row) == 4 and np.isfinite(row).all():
+    if len(fields) != len(HEADER):
         text = f"four affinities and the best base expected, not {' '.join(fields)!r}"
         raise InputError(f"{where}: {text}; is the file truncated?", KEYS)
-    if len(row) != 4 or not np.isfinite(row).all() or (row < 0).any():
+    if not np.isfinite(row).all() or (row < 0).any():
         raise InputError(f"{where}: four affinities of at least 0 expected, not {' '.join(fields)!r}", KEYS)
     largest, total = row.max(), row.sum()
     if abs(largest - 1) <= TOLERANCE:
@@ -112,9 +112,8 @@ def _row(fields: list[str], where: str) -> NDArray[np.float64]:
     if abs(total - 1) <= TOLERANCE:
         return row / largest
     text = f"the largest of the four numbers is {largest:.4g} and they sum to {total:.4g}"
-    raise InputError(
-        f"{where}: {text}; affinities relative to the best base (largest 1) or probabilities (sum 1)", KEYS
-    )
+    remedy = "write affinities relative to the best base (largest 1) or probabilities (sum 1)"
+    raise InputError(f"{where}: {text}; {remedy}", KEYS)
 
 
 class ProteinMotifs:
