@@ -142,7 +142,7 @@ def validated(data: Any) -> bool:
 def validation_set(data: Any) -> tuple[int, int]:
     """Return the batches of the validation set and the items of each."""
     loader = data.val_dataloader()
-    return len(loader), len(next(iter(loader)).labels)
+    return len(loader), len(next(iter(loader)).inputs)
 
 
 def seconds(work: Callable[[], object], device: torch.device) -> float:

@@ -16,14 +16,17 @@ from sparseid.config.choices import dotted_keys
 from sparseid.config.compose import compose
 from sparseid.config.identity import row_keys, run_directory
 from sparseid.config.sweep import plan
+from sparseid.data.cars3d.settings import Cars3DSettings
 from sparseid.data.digit_circle.settings import DigitCircleSettings
 from sparseid.data.gtex.settings import GtexSettings
 from sparseid.data.gtex.sources import SOURCES
 from sparseid.data.latent_walk.settings import LatentWalkSettings
 from sparseid.data.mlp_mixture.settings import MLPMixtureSettings
+from sparseid.data.mpi3d.settings import MPI3DSettings
 from sparseid.data.seven_features.settings import SevenFeaturesSettings
 from sparseid.data.tree_simulation.settings import TreeSimulationSettings
 from sparseid.methods.ddl.settings import DDLSettings
+from sparseid.methods.factor_vae.settings import FactorVAESettings
 from sparseid.methods.regcl.settings import RegCLSettings
 from sparseid.methods.sparling.densities import density_grid
 from sparseid.methods.sparling.settings import SparlingSettings
@@ -329,6 +332,40 @@ def test_no_setting_of_ddl_and_its_mixtures_is_left_out():
     named = {*DDL["settings"], *DDL["sweep"]}
     assert keys - {"method.name", "data.name"} == {key for key in named if not key.startswith("trainer.")}
     assert all(entry["source"] for part in ("settings", "sweep") for entry in DDL[part].values())
+
+
+IMAGES = yaml.safe_load((Path(sparseid.papers.ddl.__file__).parent / "published_images.yaml").read_text())
+
+
+@pytest.mark.parametrize(("preset", "data"), [("table8", "cars3d"), ("table8_mpi3d", "mpi3d")])
+def test_every_trial_of_ddls_table_8_has_the_stated_setting(preset, data):
+    trials = plan([f"experiment=ddl/{preset}", "scale=paper"]).trials
+    weights = {name: entry["value"] for name, entry in IMAGES["weights"].items()}
+    asked = [(trial.run.method.penalty, trial.run.method.alpha, trial.run.seed) for trial in trials]
+    assert asked == [(*weight, seed) for weight in weights.items() for seed in IMAGES["seeds"]["value"]]
+    for trial in trials:
+        assert trial.run.data.name == data
+        for key, entry in (IMAGES["settings"] | IMAGES["of_data"][data]).items():
+            value = value_of(trial.run, key)
+            assert (value, type(value)) == (entry["value"], type(entry["value"])), key
+
+
+@pytest.mark.parametrize(("data", "settings"), [("cars3d", Cars3DSettings), ("mpi3d", MPI3DSettings)])
+def test_no_setting_of_factor_vae_and_its_images_is_left_out(data, settings):
+    keys = leaves({*dotted_keys(FactorVAESettings, "method."), *dotted_keys(settings, "data.")})
+    named = {*IMAGES["settings"], *IMAGES["of_data"][data], "method.penalty", "method.alpha"}
+    assert keys - {"method.name", "data.name"} == {key for key in named if not key.startswith("trainer.")}
+    parts = (*IMAGES["of_data"].values(), *(IMAGES[name] for name in ("settings", "weights", "upsampled")))
+    assert all(entry["source"] for part in parts for entry in part.values())
+
+
+def test_table_7_shares_runs_with_table_8_and_upsamples_the_images_of_the_others():
+    table7, table8 = (plan([f"experiment=ddl/{name}", "scale=paper"]).trials for name in ("table7", "table8"))
+    assert [trial.run.method.penalty for trial in table7[::3]] == ["none", "latent", "dependency", "dependency"]
+    assert {run_directory(trial.run) for trial in table7[:9]} < {run_directory(trial.run) for trial in table8}
+    for trial in table7[9:]:
+        for key, entry in (IMAGES["settings"] | IMAGES["of_data"]["cars3d"] | IMAGES["upsampled"]).items():
+            assert value_of(trial.run, key) == entry["value"], key
 
 
 def test_tables_and_figure_5_share_the_runs_of_table_6():

@@ -1,6 +1,7 @@
 """Diverse Dictionary Learning's artefacts: claims, tables and figures on rows like those of its runs."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from sparseid.data.mlp_mixture.masks import circulant
 from sparseid.masks import as_mask
 from sparseid.papers.claims import claims_in
-from sparseid.papers.ddl import claims, theory
+from sparseid.papers.ddl import claims, figures, image_claims, theory
 from sparseid.papers.ddl.claims import ALPHA, ALPHAS, DIMS, SCORES
 from sparseid.papers.registry import artefact, run_figures, run_summary
 from sparseid.papers.rows import key, newest, rows_frame
@@ -16,7 +17,7 @@ from sparseid.papers.targets import load_targets
 from sparseid.reporting.aggregate import entries
 from sparseid.training.rows import Row
 
-CLAIMS, THEORY = claims_in(claims), claims_in(theory)
+CLAIMS, THEORY = claims_in(claims, image_claims), claims_in(theory)
 
 BASE = {"run": "r", "paper": "ddl", "scale": "paper", "unit": "", "commit": "a" * 40, "dirty": False}
 BASE |= {"device": "cpu", "written": "2026-05-01T10:00:00+00:00", "recipe": "x", "n": 9}
@@ -59,6 +60,21 @@ def table6():
     return frame([({**keys, "alpha": float(keys["alpha"])}, "mcc", value) for keys, value in printed("table6")])
 
 
+def images(table, scale="paper", **instead):
+    """Rows of a table of images whose three seeds have the printed mean and standard deviation, or another mean."""
+    base = BASE | {"scale": scale}
+    made = []
+    for target in load_targets("ddl").of(f"ddl/{table}"):
+        keys = {"backbone": "factorvae", "image_size": 64, **target.keys}
+        keys["image_size"] //= 1 if scale == "paper" else 2
+        low, high = target.interval
+        name = "_".join(str(target.keys[key]) for key in ("regulariser", "image_size") if key in target.keys)
+        mean = instead.get(name, target.value)
+        values = {0: mean + (low - high) / 2, 1: mean, 2: mean + (high - low) / 2}
+        made += [Row(keys=keys, seed=seed, metric=target.metric, value=v, **base) for seed, v in values.items()]
+    return newest(rows_frame(made))
+
+
 def figure4(ref=0.95, int_with=0.2, int_without=0.5):
     made = []
     for dim, alpha in itertools.product(DIMS, (0.0, ALPHA)):
@@ -81,11 +97,28 @@ def outcomes(table, rows):
     return {name: check(rows).outcome for name, check in CLAIMS.items() if name.startswith(f"ddl-{table}-")}
 
 
-@pytest.mark.parametrize(("table", "rows"), [("table4", table4), ("table5", table5), ("table6", table6)])
-def test_the_claims_hold_on_the_papers_numbers(table, rows):
+TABLES = [
+    ("table4", table4, 3),
+    ("table5", table5, 2),
+    ("table6", table6, 3),
+    ("table7", partial(images, "table7"), 2),
+    ("table7", partial(images, "table7", "small"), 2),
+    ("table8", partial(images, "table8"), 1),
+]
+
+
+@pytest.mark.parametrize(("table", "rows", "count"), TABLES)
+def test_the_claims_hold_on_the_papers_numbers(table, rows, count):
     found = outcomes(table, rows())
-    assert len(found) == {"table4": 3, "table5": 2, "table6": 3}[table]
+    assert len(found) == count
     assert set(found.values()) == {"holds"}
+
+
+def test_claims_of_images_fail_where_one_entry_contradicts_them():
+    best, resolution = "ddl-table7-dependency-best", "ddl-table7-resolution"
+    assert outcomes("table7", images("table7", latent_64=0.75)) == {best: "fails", resolution: "holds"}
+    assert outcomes("table7", images("table7", dependency_128=0.5)) == {best: "holds", resolution: "fails"}
+    assert outcomes("table8", images("table8", orojar=0.5)) == {"ddl-table8-dependency-best": "fails"}
 
 
 def test_claims_of_tables_fail_where_columns_are_swapped():
@@ -143,7 +176,9 @@ def test_sufficient_diversity_by_its_definition():
 
 
 def test_table_5_has_the_papers_columns_and_table_6_its_cells():
-    for name, rows, count in (("ddl/table5", table5(), 9), ("ddl/table6", table6(), 18), ("ddl/table4", table4(), 9)):
+    synthetic = ("ddl/table5", table5(), 9), ("ddl/table6", table6(), 18), ("ddl/table4", table4(), 9)
+    of_images = ("ddl/table7", images("table7"), 8), ("ddl/table8", images("table8"), 20)
+    for name, rows, count in (*synthetic, *of_images):
         made = [cell for cell in entries(artefact(name), rows, "paper") if cell.ours is not None]
         assert len(made) == count
         assert all(cell.verdict.word == "agrees" for cell in made), name
@@ -183,3 +218,22 @@ def test_a_run_draws_structures_in_the_true_order_and_its_latents():
     np.testing.assert_array_equal(points[:, 0], points[:, 1])
     assert run_figures("ddl", rows, {}, "small") == {}
     assert run_summary("ddl", rows).id == "ddl/run"
+    assert run_summary("ddl", images("table8")).id == "ddl/run_on_images"
+
+
+def test_a_run_on_images_draws_a_line_of_images_per_latent():
+    shades = np.arange(2 * 3 * 5, dtype=np.uint8).reshape(2, 3, 5, 1, 1, 1) + np.zeros((4, 4, 3), np.uint8)
+    arrays = {
+        "examples": np.full((2, 4, 4, 3), 100, np.uint8),
+        "reconstructions": np.full((2, 4, 4, 3), 101, np.uint8),
+        "traversals": shades,
+        "traversal_values": np.linspace(-2, 2, 5),
+        "active": np.array([True, False, True]),
+    }
+    drawn = figures.run_figures(frame([]), arrays, "small")["traversals"]
+    first, second = drawn.axes
+    sheet = second.images[0].get_array()
+    assert sheet.shape == (3 * 4, 4 + 2 + 5 * 4, 3)
+    np.testing.assert_array_equal(sheet[::4, 6::4, 0], shades[1, :, :, 0, 0, 0])
+    assert (sheet[0, 0, 0], sheet[4, 0, 0], sheet[8, 0, 0]) == (100, 101, 255)
+    assert [text.get_text() for text in first.get_yticklabels()] == ["z1", "z2\ninactive", "z3"]

@@ -15,7 +15,7 @@ from sparseid.training.run import execute
 
 sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode knows no siblings
 METHOD = Path(__file__).resolve().parents[3] / "configs" / "method" / "factor_vae.yaml"
-SCORES = {"train_votes": 40, "eval_votes": 20, "vote_batch": 8, "variance_samples": 50}
+SCORES = {"train_votes": 40, "eval_votes": 20, "vote_batch": 8, "variance_samples": 50, "test_images": 40}
 SMALL = {
     "latents": 4,
     "widths": [4, 4, 8, 8],

@@ -224,6 +224,11 @@ class FactorVAEModule(ExperimentModule):
         """Return the images (batch, channels, height, width) in [0, 1] of codes (batch, latents)."""
         return self.model.decoder(codes).sigmoid()
 
+    @property
+    def most_test_items(self) -> int:
+        """Number of images of the reconstruction error; the scores have their own."""
+        return self.settings.scores.test_images
+
     def on_test_start(self) -> None:
         """Discard the results of the last test."""
         super().on_test_start()

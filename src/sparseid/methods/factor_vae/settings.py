@@ -10,7 +10,7 @@ from sparseid.settings import DataSettings, Keys, MethodSettings, Run, SettingsE
 
 @dataclass
 class ScoreSettings:
-    """Samples from which the scores are computed; those of disentanglement_lib by default."""
+    """Samples of the scores, those of disentanglement_lib by default, and of the reconstruction error."""
 
     train_votes: int = setting("Votes that fit the classifier of the FactorVAE score.", default=10_000, at_least=1)
     eval_votes: int = setting("Votes that score it.", default=5_000, at_least=1)
@@ -20,6 +20,8 @@ class ScoreSettings:
     )
     dci_train: int = setting("Observations that fit the trees of DCI.", default=10_000, at_least=1)
     dci_test: int = setting("Observations that score them.", default=5_000, at_least=1)
+    test_images: int = setting("Images of the reconstruction error at the end.", default=10_000, at_least=1)
+    validation_images: int = setting("Images of the reconstruction error during training.", default=1_000, at_least=1)
 
 
 @dataclass
@@ -103,6 +105,10 @@ class FactorVAESettings(MethodSettings):
         if run.trainer.precision != "32":
             text = "the total correlation and derivatives need single precision: set trainer.precision=32"
             yield SettingsError(("trainer.precision",), text)
+
+    def validation(self) -> tuple[int, int]:
+        """Return validation images; their times are left to the data."""
+        return 0, self.scores.validation_images
 
     def row_keys(self, data: DataSettings) -> Keys:
         """Return backbone and penalty as in the paper's tables, and the weights."""

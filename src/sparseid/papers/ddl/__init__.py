@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from sparseid.measurements import Metric
-from sparseid.methods.ddl.metrics import METRICS as MEASURED
+from sparseid.methods.ddl.metrics import METRICS as OF_VECTORS
+from sparseid.methods.factor_vae.metrics import METRICS as OF_IMAGES
 from sparseid.papers.ddl import figures
 from sparseid.papers.ddl.artefacts import ARTEFACTS, SUMMARIES
 from sparseid.papers.paper import Paper
@@ -25,9 +26,8 @@ LABELS = {
 }
 
 METRICS = (
-    *MEASURED,
-    Metric("factorvae_score", "score in [0,1]", "high", "FactorVAE score"),
-    Metric("dci_disentanglement", "score in [0,1]", "high", "DCI"),
+    *OF_VECTORS,
+    *OF_IMAGES,
     Metric("dead_features", "count", "low"),
     Metric("distance", "correlation", "low", meaning="mean difference to the paper's MCC of tables 5 and 6"),
 )

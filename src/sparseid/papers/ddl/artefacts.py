@@ -1,15 +1,17 @@
-"""The synthetic experiments of Diverse Dictionary Learning: tables 4 to 6, figures 4 and 5, theory, our study."""
+"""Artefacts of Diverse Dictionary Learning: synthetic experiments with theory and our study, and tables of images."""
 
 from __future__ import annotations
 
 from functools import partial
 
+from sparseid.methods.factor_vae.metrics import METRICS as OF_IMAGES
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import claims_in
-from sparseid.papers.ddl import claims, figures, study, theory
+from sparseid.papers.ddl import claims, figures, image_claims, study, theory
 
-_of_ddl = partial(Artefact, paper="ddl", checks=claims_in(claims, theory))
+_of_ddl = partial(Artefact, paper="ddl", checks=claims_in(claims, image_claims, theory))
 _of_mcc = partial(_of_ddl, metrics=("mcc",))
+_of_images = partial(_of_ddl, metrics=(*image_claims.SCORES, "active_dims"))
 
 ARTEFACTS = (
     _of_ddl(
@@ -47,6 +49,24 @@ ARTEFACTS = (
         entry_keys=("alpha", "dim"),
         draw=figures.mcc_against_alpha,
     ),
+    _of_images(
+        id="ddl/table7",
+        title="Table 7: penalties on Cars3D, by size of the images (below scale=paper half the size named)",
+        selects={"backbone": ("factorvae",), "regulariser": image_claims.REGULARISERS, "dataset": ("cars3d",)},
+        entry_keys=("dataset", "image_size", "regulariser"),
+        derive=image_claims.with_the_papers_sizes,
+    ),
+    _of_images(
+        id="ddl/table8",
+        title="Table 8: penalties on FactorVAE, on Cars3D and MPI3D",
+        selects={
+            "backbone": ("factorvae",),
+            "regulariser": image_claims.REGULARISERS,
+            "dataset": image_claims.DATASETS,
+        },
+        entry_keys=("dataset", "regulariser"),
+        presets=("ddl/table8", "ddl/table8_mpi3d"),
+    ),
     _of_ddl(
         id="ddl/theory",
         title="Theory: recovered structures, and latents that depend on each other",
@@ -65,6 +85,14 @@ ARTEFACTS = (
 )
 
 SUMMARIES = (
+    _of_ddl(
+        id="ddl/run_on_images",
+        title="Diverse Dictionary Learning on images, one run",
+        selects={"backbone": ("factorvae",)},
+        entry_keys=("dataset", "image_size", "backbone", "regulariser", "alpha"),
+        metrics=tuple(metric.name for metric in OF_IMAGES),
+        summary_of_run=True,
+    ),
     _of_ddl(
         id="ddl/run",
         title="Diverse Dictionary Learning, one run",

@@ -103,7 +103,12 @@ def _legend(figure: Figure, names: Mapping[str, str], title: str) -> None:
 
 
 def run_figures(rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], scale: str) -> dict[str, Figure]:
-    """Draw the figures of one run by file name: ``structure`` and ``latents``; none without its arrays."""
+    """Draw the figures of one run by file name: ``structure`` and ``latents``, or ``traversals`` of images.
+
+    There are none without its arrays.
+    """
+    if "traversals" in arrays:
+        return {"traversals": traversals(arrays)}
     if "dependence" not in arrays:
         return {}
     seeds: list[Key] = list(dict.fromkeys(rows["seed"]))
@@ -141,4 +146,29 @@ def latents(arrays: Mapping[str, np.ndarray]) -> Figure:
             if i == number - 1:
                 axes.set_xlabel(f"learned {j + 1}", fontsize=8)
         line[0].set_ylabel(f"z{i + 1}", fontsize=8)
+    return figure
+
+
+def traversals(arrays: Mapping[str, np.ndarray]) -> Figure:
+    """Draw what becomes of some images when one latent takes other values, a line per latent.
+
+    On the left are the image and its reconstruction. Latents that do not vary over images are marked as inactive.
+    """
+    drawn, values = arrays["traversals"], arrays["traversal_values"]
+    shown, latents, columns, side = drawn.shape[:4]
+    gap = side // 2
+    figure, grid = new_figure(0.55 * shown * (columns + 1.5) + 0.6, 0.55 * latents + 0.6, columns=shown)
+    left = side + gap
+    places = [left + (column + 0.5) * side for column in range(columns)]
+    for number, axes in enumerate(grid[0]):
+        sheet = np.full((latents * side, left + columns * side, drawn.shape[-1]), 255, np.uint8)
+        sheet[:, left:] = drawn[number].transpose(0, 2, 1, 3, 4).reshape(latents * side, columns * side, -1)
+        sheet[:side, :side] = arrays["examples"][number]
+        sheet[side : 2 * side, :side] = arrays["reconstructions"][number]
+        axes.imshow(sheet.squeeze(), cmap="gray", interpolation="nearest")
+        names = [f"z{latent + 1}" + ("" if of else "\ninactive") for latent, of in enumerate(arrays["active"])]
+        axes.set_yticks([(latent + 0.5) * side for latent in range(latents)], names if number == 0 else [""] * latents)
+        axes.set_xticks([side / 2, *places], ["image,\ndecoded", *(f"{value:g}" for value in values)])
+        axes.tick_params(labelsize=7, length=0)
+        axes.spines[:].set_visible(False)
     return figure
