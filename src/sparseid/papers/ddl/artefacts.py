@@ -67,6 +67,13 @@ ARTEFACTS = (
         entry_keys=("dataset", "regulariser"),
         presets=("ddl/table8", "ddl/table8_mpi3d"),
     ),
+    _of_images(
+        id="ddl/table8_mpi3d",
+        title="Table 8, MPI3D: penalties on FactorVAE",
+        selects={"backbone": ("factorvae",), "regulariser": image_claims.REGULARISERS, "dataset": ("mpi3d",)},
+        entry_keys=("dataset", "regulariser"),
+        targets_of=("ddl/table8",),
+    ),
     _of_ddl(
         id="ddl/theory",
         title="Theory: recovered structures, and latents that depend on each other",
