@@ -34,8 +34,7 @@ class Smoke:
 
     def run_here(self, capfd: pytest.CaptureFixture[str], *overrides: str) -> tuple[int, str]:
         """Run the command, and all runs of a sweep, in this process, which has imported torch; as :meth:`run`."""
-        launcher = ("hydra/launcher=basic",)
-        code = main(["scale=smoke", f"outputs={self.outputs}", *launcher, *overrides])
+        code = main(["scale=smoke", f"outputs={self.outputs}", "hydra/launcher=basic", *overrides])
         return code, "".join(capfd.readouterr())
 
     @property

@@ -52,27 +52,13 @@ def test_a_member_has_the_numbers_it_has_alone(config, changes):
 
 
 @pytest.mark.parametrize("changes", [("method.jacobian=coordinates",), ("method.penalty=orojar",)])
-def test_an_interrupted_run_ends_bit_for_bit_like_one_never_interrupted(config, monkeypatch, changes):
-    class Killed(BaseException):
-        pass
-
+def test_an_interrupted_run_ends_bit_for_bit_like_one_never_interrupted(config, resumed, changes):
     undisturbed = execute(config(*changes))
-    training_step = DDLModule.training_step
-
-    def killed(self, batch, batch_idx):
-        if self.global_step == 17:
-            raise Killed
-        return training_step(self, batch, batch_idx)
-
     run = config(*changes, "trainer.save_every_s=0")
     run.outputs += "/again"
-    with monkeypatch.context() as patch:
-        patch.setattr(DDLModule, "training_step", killed)
-        with pytest.raises(Killed):
-            execute(run)
-    resumed = execute(run)
-    assert numbers(resumed) == numbers(undisturbed)
-    assert all(torch.equal(tensor, weights(undisturbed)[name]) for name, tensor in weights(resumed).items())
+    again = resumed(run, DDLModule, 17)
+    assert numbers(again) == numbers(undisturbed)
+    assert all(torch.equal(tensor, weights(undisturbed)[name]) for name, tensor in weights(again).items())
 
 
 def test_a_member_that_diverges_is_lost_alone(config, monkeypatch):

@@ -68,29 +68,15 @@ def test_pictures_and_votes_are_kept_for_figures(finished):
     "changes",
     [of_penalty("dependency"), (*of_penalty("orojar"), "method.permuted_batch=same")],
 )
-def test_an_interrupted_run_ends_bit_for_bit_like_one_never_interrupted(config, monkeypatch, changes):
-    class Killed(BaseException):
-        pass
-
+def test_an_interrupted_run_ends_bit_for_bit_like_one_never_interrupted(config, resumed, changes):
     changes = (*changes, "trainer.max_samples=64")
     undisturbed = execute(config(*changes))
-    training_step = FactorVAEModule.training_step
-
-    def killed(self, batch, batch_idx):
-        if self.global_step == 5:
-            raise Killed
-        return training_step(self, batch, batch_idx)
-
     run = config(*changes, "trainer.save_every_s=0")
     run.outputs += "/again"
-    with monkeypatch.context() as patch:
-        patch.setattr(FactorVAEModule, "training_step", killed)
-        with pytest.raises(Killed):
-            execute(run)
-    resumed = execute(run)
-    values = [{row.metric: row.value for row in read_rows(each / "result.json")} for each in (undisturbed, resumed)]
+    again = resumed(run, FactorVAEModule, 5)
+    values = [{row.metric: row.value for row in read_rows(each / "result.json")} for each in (undisturbed, again)]
     assert values[0] == values[1]
-    first, second = content(undisturbed), content(resumed)
+    first, second = content(undisturbed), content(again)
     assert all(torch.equal(tensor, second["state_dict"][name]) for name, tensor in first["state_dict"].items())
     assert len(first["optimizer_states"]) == 2
     for ours, theirs in zip(first["optimizer_states"], second["optimizer_states"], strict=True):

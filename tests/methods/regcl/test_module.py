@@ -169,28 +169,14 @@ def test_a_member_has_the_numbers_it_has_alone(config, training):
 
 
 @pytest.mark.parametrize(("step", "changes"), [(3, ()), (7, ("method.penalty_estimator=projection",))])
-def test_an_interrupted_run_ends_bit_for_bit_like_one_never_interrupted(config, monkeypatch, step, changes):
-    class Killed(BaseException):
-        pass
-
+def test_an_interrupted_run_ends_bit_for_bit_like_one_never_interrupted(config, resumed, step, changes):
     undisturbed = execute(config(*changes))
-    training_step = RegCLModule.training_step
-
-    def killed(self, batch, batch_idx):
-        if self.global_step == step:
-            raise Killed
-        return training_step(self, batch, batch_idx)
-
     run = config(*changes, "trainer.save_every_s=0")
     run.outputs += "/again"
-    with monkeypatch.context() as patch:
-        patch.setattr(RegCLModule, "training_step", killed)
-        with pytest.raises(Killed):
-            execute(run)
-    resumed = execute(run)
-    assert numbers(resumed) == numbers(undisturbed)
-    assert (resumed / "metrics.csv").read_text() == (undisturbed / "metrics.csv").read_text()
-    assert all(torch.equal(tensor, weights(undisturbed)[name]) for name, tensor in weights(resumed).items())
+    again = resumed(run, RegCLModule, step)
+    assert numbers(again) == numbers(undisturbed)
+    assert (again / "metrics.csv").read_text() == (undisturbed / "metrics.csv").read_text()
+    assert all(torch.equal(tensor, weights(undisturbed)[name]) for name, tensor in weights(again).items())
 
 
 def test_a_member_that_diverges_is_lost_alone(config, monkeypatch):

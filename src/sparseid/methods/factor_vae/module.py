@@ -82,7 +82,7 @@ class FactorVAEModule(ExperimentModule):
     def __init__(self, settings: FactorVAESettings, data: FactorImageData[Any], seed: int) -> None:
         super().__init__()
         self.automatic_optimization = False
-        self.settings, self.images = settings, data
+        self.settings, self.factor_data = settings, data
         self.streams = Streams(seed)
         sizes = (
             data.images.side,
@@ -157,7 +157,9 @@ class FactorVAEModule(ExperimentModule):
     def permuted(self, latents: Tensor, step: int, generator: torch.Generator) -> Tensor:
         """Return permuted latents (batch, latents) of a second, independent batch, or of the same one."""
         if self.settings.permuted_batch == "independent":
-            latents = sampled(self.model.encode(self.images.training_batch(step, "second batch").inputs), generator)
+            latents = sampled(
+                self.model.encode(self.factor_data.training_batch(step, "second batch").inputs), generator
+            )
         order = torch.rand(latents.shape, generator=generator).argsort(dim=0)
         return permute_latents(latents, order.to(latents.device))
 
@@ -240,10 +242,10 @@ class FactorVAEModule(ExperimentModule):
 
     def on_test_epoch_end(self) -> None:
         """Compute the scores; keep pictures and votes for figures."""
-        data, grid = self.images, self.images.images.grid
-        scored = scores_of(self.encode, data.inputs, grid, self.settings.scores)
+        inputs, grid = self.factor_data.inputs, self.factor_data.images.grid
+        scored = scores_of(self.encode, inputs, grid, self.settings.scores)
         self.measurements = measure(scored, self.settings.scores, torch.cat(self._errors).cpu().numpy())
-        self.arrays = arrays_of(scored) | pictures_of(self.encode, self.decode, data.inputs, grid)
+        self.arrays = arrays_of(scored) | pictures_of(self.encode, self.decode, inputs, grid)
 
 
 def sampled(posterior: Posterior, generator: torch.Generator) -> Tensor:
