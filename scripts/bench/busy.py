@@ -14,7 +14,7 @@ import sys
 import time
 from typing import Any
 
-from timing import report
+from timing import optimiser_steps, report
 
 from sparseid.launching.machine import WAITING, cores
 from sparseid.printing import protect_output
@@ -42,16 +42,12 @@ def work(experiment: str, steps: int) -> None:
     torch.set_num_threads(cores())
     run = plan([f"experiment={experiment}", "scale=small", "seed=0", "hydra.mode=RUN"]).trials[0].run
     data: Any = build_data(run)
-    module: Any = build_module(run, data)
-    optimiser: Any = module.configure_optimizers()
-    optimiser = optimiser["optimizer"] if isinstance(optimiser, dict) else optimiser
-    for number, _ in enumerate(sys.stdin):
+    data.setup("fit")
+    step = optimiser_steps(build_module(run, data), data)
+    for _ in sys.stdin:
         start = time.perf_counter()
-        for step in range(steps):
-            optimiser.zero_grad()
-            loss = module.training_step(data.training_batch(steps * number + step), 0)
-            (loss["loss"] if isinstance(loss, dict) else loss).backward()
-            optimiser.step()
+        for _ in range(steps):
+            step()
         print(time.perf_counter() - start, flush=True)
 
 

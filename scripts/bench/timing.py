@@ -49,13 +49,15 @@ def seconds(
 
 
 def optimiser_steps(module: Any, data: Any) -> Callable[[], None]:
-    """Return a function that performs the next optimiser step of a stack on its next batch."""
-    optimiser = module.configure_optimizers()
+    """Return a function that performs the next optimiser step of a module on its next batch; the data are set up."""
+    configured = module.configure_optimizers()
+    optimiser = configured["optimizer"] if isinstance(configured, dict) else configured
     numbers = iter(range(10**9))
 
     def step() -> None:
         optimiser.zero_grad()
-        module.training_step(data.training_batch(next(numbers)), 0).backward()
+        output = module.training_step(data.training_batch(next(numbers)), 0)
+        (output["loss"] if isinstance(output, dict) else output).backward()
         optimiser.step()
 
     return step

@@ -186,7 +186,7 @@ SHOW = "from sparseid.launching.machine import wait_briefly; wait_briefly(); imp
 
 
 @pytest.mark.parametrize(
-    ("chosen", "rounds"), [({}, "1000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "passive"}, "0")]
+    ("chosen", "rounds"), [({}, "10000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "passive"}, "0")]
 )
 def test_threads_wait_briefly_unless_the_user_chose(monkeypatch, chosen, rounds):
     """Read from torch's OpenMP itself."""

@@ -19,11 +19,11 @@ from sparseid.errors import InputError
 MEMORY_PER_RUN = 4 * 2**30
 """Assumed bytes per run on the CPU."""
 
-WAITING = {"GOMP_SPINCOUNT": "1000"}
+WAITING = {"GOMP_SPINCOUNT": "10000"}
 """Environment variables of OpenMP: the rounds that a thread waits awake for the others at the end of a parallel loop.
 
-It is what libgomp itself takes if it knows of more threads than cores, some ten microseconds, instead of 300,000:
-beside other programs the default makes training several times slower (``scripts/bench/busy.py``)."""
+libgomp's own 300,000 make training tens of times slower beside other programs; the 1,000 that it takes if it knows of
+more threads than cores cost a fifth of the speed of two threads on an idle machine (``scripts/bench/busy.py``)."""
 
 LOOK_S = 1.0
 """Seconds between two looks for a free GPU."""
