@@ -55,6 +55,8 @@ class Artefact:
     """Claim id -> check, of the paper's claims; those about other artefacts are ignored."""
     summary_of_run: bool = False
     """True if it is the table printed after a single run."""
+    seeds: Callable[[int], bool] = lambda _: True
+    """Returns whether it shows the replicate with a seed; for settings that are chosen on data sets of their own."""
     presets: tuple[str, ...] = ()
     """Presets whose runs it reads (``papers.presets``); empty for the one of its own id."""
     computed: bool = False

@@ -87,16 +87,16 @@ def artefact_recipes(artefact: str, scale: str, outputs: Path | None = None) -> 
 
 
 def of_artefact(rows: pd.DataFrame, artefact: str, scale: str, outputs: Path | None = None) -> pd.DataFrame:
-    """Return the rows at `scale` with the settings of the artefact's presets, whatever their seed.
+    """Return the rows at `scale` with the settings of the artefact's presets, whatever their seed unless it says which.
 
     Runs with other settings (``method.encoder.width=8``) have their own tables and never get into the artefact. If a
     preset has variants, column ``variants`` is a tuple of the names of those that share a row's run. The rows are
     prepared (`papers.registry.prepared`).
     """
-    from sparseid.papers.registry import prepared
+    from sparseid.papers.registry import ARTEFACTS, prepared
 
     mine = rows[(rows["scale"] == scale) & rows["recipe"].isin(artefact_recipes(artefact, scale, outputs))]
-    mine = without_empty_keys(mine)
+    mine = without_empty_keys(mine[mine["seed"].map(ARTEFACTS[artefact].seeds).astype(bool)])
     lines = [line for name in presets_of(artefact) for line in _lines(name, scale, outputs) if line[-1]]
     shared: dict[str, tuple[str, ...]] = {}
     for _, _, _, recipe, _, variants in lines:  # one of each seed

@@ -1,4 +1,4 @@
-"""The tables and the figure of RegCL; tables 3 to 5 are tests on the runs of table 1, the study is ours."""
+"""The tables and the figure of RegCL, and two studies of ours; tables 3 to 5 are tests on the runs of table 1."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from functools import partial
 
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import claims_in
-from sparseid.papers.regcl import claims, figures, rows, statistics, study
+from sparseid.papers.regcl import claims, figures, rows, screen, statistics, study
 
 _ENTRIES = {"attribution": claims.ATTRIBUTIONS, "training": claims.TRAININGS, "regularisation": claims.REGULARISATIONS}
 _WITH_GATE = _ENTRIES | {"attribution": (*claims.ATTRIBUTIONS, "minimum_norm", None)}
-_of_regcl = partial(Artefact, paper="regcl", checks=claims_in(claims, statistics))
+_of_regcl = partial(
+    Artefact, paper="regcl", checks=claims_in(claims, statistics), seeds=lambda seed: seed not in claims.SCREENED
+)
 _table = partial(
     _of_regcl,
     entry_keys=("attribution", "training", "regularisation", "explained"),
@@ -65,6 +67,15 @@ ARTEFACTS = (
         entry_keys=("variant", "relation", "anchor"),
         metrics=("minimum_norm_auc", "lead", "above_paper"),
         derive=study.study_rows,
+    ),
+    _of_regcl(
+        id=screen.ID,
+        title="Screen (not the paper's): distance of each reading to all of table 1",
+        selects={"training": claims.TRAININGS, "regularisation": claims.REGULARISATIONS},
+        entry_keys=("variant",),
+        metrics=("distance", "raised", "lead", "saturated"),
+        derive=screen.screen_rows,
+        seeds=lambda seed: seed in claims.SCREENED,
     ),
 )
 

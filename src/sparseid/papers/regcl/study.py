@@ -5,7 +5,7 @@ A run that several variants share (the one without regularisation, if they diffe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any
 
@@ -23,6 +23,8 @@ ID = "regcl/study"
 Name = tuple[str, str, str]
 """An entry of table 1: attribution method, training, regularisation."""
 
+KEYS = ("attribution", "training", "regularisation")
+"""Keys of an entry of table 1."""
 TRAININGS = ("supervised", "hybrid_contrastive")
 MAPS = ("neuron_gradient", "jf_plus")
 ENTRIES: tuple[Name, ...] = tuple(
@@ -48,13 +50,20 @@ RELATIONS: Mapping[str, tuple[Name, Name | None]] = {
 """Relations of table 1: the higher entry and the lower one; None is the best of all others of `ENTRIES`."""
 
 
+def printed() -> dict[Name, float]:
+    """Return the paper's AUC of each entry of table 1: means over 4 to 9 latents."""
+    found: dict[Name, float] = {}
+    for target in load_targets("regcl").of("regcl/table1"):
+        attribution, training, regularisation = (str(target.keys[name]) for name in KEYS)
+        if target.value is not None:
+            found[attribution, training, regularisation] = target.value
+    return found
+
+
 def anchors() -> dict[str, float]:
-    """Return the paper's number of each anchor: means over 4 to 9 latents."""
-    table = load_targets("regcl").of("regcl/table1")
-    names = ("attribution", "training", "regularisation")
-    printed = {tuple(target.keys[name] for name in names): target.value for target in table}
-    found = {anchor: printed[name] for anchor, name in ANCHORS.items()}
-    return {anchor: value for anchor, value in found.items() if value is not None}
+    """Return the paper's number of each anchor."""
+    of_entry = printed()
+    return {anchor: of_entry[name] for anchor, name in ANCHORS.items()}
 
 
 def leads(rows: pd.DataFrame) -> dict[str, pd.Series]:
@@ -67,11 +76,19 @@ def leads(rows: pd.DataFrame) -> dict[str, pd.Series]:
         latents. Empty if an entry is missing.
     """
     values = {name: auc(rows, *name) for name in ENTRIES}
-    others = [values[name] for name in ENTRIES if name != REGCL]
-    parts = [part for dim in values_of(rows, "dim") if len(part := _best(others, dim))]
-    best = pd.concat(parts) if parts else pd.Series(dtype=float)
+    best = best_by_latents(rows, [name for name in ENTRIES if name != REGCL])
     pairs = {name: (values[high], best if low is None else values[low]) for name, (high, low) in RELATIONS.items()}
     return {name: (high - low).dropna() for name, (high, low) in pairs.items()}
+
+
+def best_by_latents(rows: pd.DataFrame, entries: Iterable[Name]) -> pd.Series:
+    """Return the AUC per data set of the entry with the highest mean at its number of latents.
+
+    Empty at a number of latents where one of the entries is missing.
+    """
+    values = [auc(rows, *name) for name in entries]
+    parts = [part for dim in values_of(rows, "dim") if len(part := _best(values, dim))]
+    return pd.concat(parts) if parts else pd.Series(dtype=float)
 
 
 def at(values: pd.Series, dim: Key) -> pd.Series:

@@ -1,0 +1,88 @@
+"""RegCL's screen: distances of readings to table 1, on made rows of its preset's runs."""
+
+import math
+
+import pytest
+
+from sparseid.config.identity import recipe_hash, row_keys
+from sparseid.config.sweep import plan
+from sparseid.papers.presets import of_artefact
+from sparseid.papers.regcl.claims import REGCL
+from sparseid.papers.regcl.screen import ID, PAIRS, clipped, distance, lead, raised, screen_rows
+from sparseid.papers.regcl.study import printed
+from sparseid.papers.rows import key, newest, no_rows, rows_frame
+from sparseid.training.rows import Row
+
+BASE = {"run": "r", "paper": "regcl", "scale": "small", "unit": "", "n": 9, "commit": "a" * 40, "dirty": False}
+BASE |= {"device": "cpu", "written": "2026-05-01T10:00:00+00:00"}
+
+
+@pytest.fixture(scope="module")
+def trials():
+    """The runs of the preset's first reading at small."""
+    planned = plan([f"experiment={ID}", "scale=small"]).trials
+    return [trial for trial in planned if planned[0].variants[0] in trial.variants]
+
+
+def rows_of(trials, values):
+    """Rows of the runs with these values of the entries; three data sets that differ by their seed."""
+    made = []
+    for trial in trials:
+        keys = row_keys(trial.run)
+        fields = BASE | {"recipe": recipe_hash(trial.run)}
+        for seed in (10, 11, 12):
+            made.append(Row(keys=keys, seed=seed, metric="saturated", value=float(seed), **fields))
+            for name, value in values.items():
+                if name[1:] == (keys["training"], keys["regularisation"]):
+                    own = keys | {"attribution": name[0]}
+                    made.append(Row(keys=own, seed=seed, metric="auc", value=value + seed - 11, **fields))
+    return newest(rows_frame(made))
+
+
+def test_the_papers_own_numbers_are_at_distance_0(trials):
+    assert len(printed()) == 36
+    rows = rows_of(trials, printed())
+    assert (distance(rows), raised(rows), clipped(rows)) == (pytest.approx(0), len(PAIRS), 12.0)
+    assert set(lead(rows).round(6)) == {5.2}  # 98.2 less the regularised supervised gradient's 93.0
+    assert len(lead(rows)) == 6  # three seeds at 4 and 6 latents
+
+
+def test_the_distance_is_a_mean_over_entries_of_the_difference_of_means(trials):
+    shifted = {name: value + (-2 if name[2] == "none" else 4) for name, value in printed().items()}
+    assert distance(rows_of(trials, shifted)) == pytest.approx(3)
+
+
+def test_a_pair_that_falls_is_not_counted(trials):
+    values = printed()
+    values["jf_plus", "supervised", "regularised"] = 70.0  # 76.9 without
+    assert raised(rows_of(trials, values)) == 17
+
+
+def test_nothing_is_said_without_all_entries(trials):
+    values = printed()
+    del values[REGCL]
+    rows = rows_of(trials, values)
+    assert math.isnan(distance(rows))
+    assert math.isnan(raised(rows))
+    assert lead(rows).empty
+    assert screen_rows(of_artefact(rows, ID, "small")).empty
+    assert screen_rows(no_rows()).empty
+
+
+def test_rows_name_their_reading(trials):
+    found = screen_rows(of_artefact(rows_of(trials, printed()), ID, "small"))
+    name = "gain_x1=10, gain_x2=10, dim_x1=35, dim_x2=15, penalty_weight=0.0,10.0"
+    ours = found[key(found, "variant") == name]
+    pooled = ours[ours["seed"] == -1].set_index("metric")["value"]
+    assert dict(pooled) == {"distance": pytest.approx(0), "raised": 18.0, "saturated": 12.0}
+    assert len(ours[ours["metric"] == "lead"]) == 6
+
+
+def test_data_sets_of_the_screen_are_in_no_other_table():
+    planned = plan([f"experiment={ID}", "scale=small"]).trials
+    rows = rows_of([trial for trial in planned if trial.variants[0] == "method.penalty_weight=0.0,0.1"], printed())
+    older = rows.assign(seed=rows["seed"] - 10)
+    assert set(of_artefact(rows, ID, "small")["seed"]) == {10, 11, 12}
+    assert of_artefact(rows, "regcl/table1", "small").empty
+    assert set(of_artefact(older, "regcl/table1", "small")["seed"]) == {0, 1, 2}
+    assert of_artefact(older, ID, "small").empty
