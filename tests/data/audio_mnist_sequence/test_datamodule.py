@@ -296,6 +296,22 @@ def test_rows_name_the_papers_domain_its_split_and_what_is_not_its_data():
     assert row_keys(run()) == keys | {"source": "fsdd"}
 
 
+def test_recordings_other_than_audiomnists_are_named_and_recorded(audiomnist_folder):
+    own = run(source="audiomnist", path=str(audiomnist_folder))
+    assert row_keys(own)["source"] == "own"
+    data = build_data(own)
+    assert data.note == "600 recordings of 60 speakers in place of AudioMNIST's 30,000 of 60"
+    assert list(data.files) == [str(sources.gathered_file(own.data))]
+    assert build_data(run()).note == "1,200 recordings of 6 speakers in place of AudioMNIST's 30,000 of 60"
+
+
+def test_recordings_of_audiomnists_size_are_taken_for_the_papers(audiomnist_folder, monkeypatch):
+    monkeypatch.setattr(sources, "PUBLISHED", (60, 600))
+    papers = run(source="audiomnist", path=str(audiomnist_folder))
+    assert "source" not in row_keys(papers)
+    assert build_data(papers).note == ""
+
+
 def test_a_run_counts_the_users_recordings_by_content(fsdd_folder, write_wav):
     def identity(folder):
         sources._gathered.cache_clear()

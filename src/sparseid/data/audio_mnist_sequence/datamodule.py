@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from sparseid.data.audio_mnist_sequence.generator import ClipDistribution, Clips, distribution
-from sparseid.data.audio_mnist_sequence.sources import speakers_of
+from sparseid.data.audio_mnist_sequence.sources import note, speakers_of
 from sparseid.data.audio_mnist_sequence.spectrogram import MelDecibels
 from sparseid.data.audio_mnist_sequence.times import BANDS, frames_of, samples_of
 from sparseid.data.batch import MotifBatch
@@ -80,7 +80,10 @@ class AudioMNISTSequenceData(MotifData):
             If the recordings are missing or cannot be used.
         """
         speakers = speakers_of(settings)
-        return cls(distribution(settings), speakers, settings.vocabulary, settings.standardised, *checks(run))
+        made = cls(distribution(settings), speakers, settings.vocabulary, settings.standardised, *checks(run))
+        made.note = note(settings)
+        made.record_files(settings.user_files().values())
+        return made
 
     @property
     def kinds(self) -> int:

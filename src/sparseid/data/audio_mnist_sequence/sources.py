@@ -26,6 +26,9 @@ SAMPLE_FILE = "fsdd_1200.npz"
 TEST_SPEAKERS = {"audiomnist": 9, "fsdd": 2}
 """Number of speakers reserved for tests; AudioMNIST: 52 to 60 in the authors' order."""
 
+PUBLISHED = (60, 30000)
+"""Numbers of speakers and recordings of AudioMNIST."""
+
 HOW_TO_GET = """\
   git clone https://github.com/soerenab/AudioMNIST (993 MB), and write data.path=/path/to/AudioMNIST, or place or link
   it as {place}. Only data/<speaker>/<digit>_<speaker>_<take>.wav is read.
@@ -41,6 +44,21 @@ def recordings(config: AudioMNISTSequenceSettings) -> Recordings:
         If a folder is missing, or one of its files cannot be used.
     """
     return _held(_file(config))
+
+
+def note(config: AudioMNISTSequenceSettings) -> str:
+    """Return what tells the recordings from the paper's; empty for AudioMNIST as published.
+
+    Raises
+    ------
+    InputError
+        As :func:`recordings`.
+    """
+    found = recordings(config)
+    size = len(found.speakers), len(found.lengths)
+    if config.source == "audiomnist" and size == PUBLISHED:
+        return ""
+    return f"{size[1]:,} recordings of {size[0]} speakers in place of AudioMNIST's {PUBLISHED[1]:,} of {PUBLISHED[0]}"
 
 
 def voiced(config: AudioMNISTSequenceSettings) -> Recordings:
