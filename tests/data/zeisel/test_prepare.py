@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import numpy as np
@@ -123,6 +124,17 @@ def refused(path, **changes):
 def test_too_few_genes_are_refused(write):
     assert "fewer than data.noisy_genes=300: lower it" in refused(write(), noisy_genes=300)
     assert "fewer than data.genes=9: lower it" in refused(write(), genes=9)
+    steps = refused(write(), noisy_genes=300, correlation=0.9, min_molecules=10**6)
+    assert "Of 20 genes, 0 have data.min_molecules=1000000 molecules or more; of those, 0 have" in steps
+    assert "above data.correlation=0.9 with data.correlated_genes=3 genes" in steps
+
+
+def test_genes_of_one_name_are_told_of(write, counts):
+    path = write(values=np.concatenate([counts[:10], counts[:1]]))
+    assert not ZeiselData(settings(source="original", path=str(path)), [0], 8).remarks[2:]
+    path.write_text(re.sub(r"^Gene[0-9]\t", "Same\t", path.read_text(), flags=re.MULTILINE))
+    told = ZeiselData(settings(source="original", path=str(path)), [0], 8).remarks[2]
+    assert re.fullmatch(r"several genes have the same name \(1: Same\): each is a feature of its own", told)
 
 
 def test_a_constant_gene_is_never_kept(write, counts):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,11 @@ class ZeiselData(FeatureData):
             f"{cells} cells of {classes} classes, {self.features} genes; genes dropped: {constant} that do not vary, "
             f"{others} that were not chosen"
         )
+
+        if doubled := [name for name, times in Counter(self.feature_names).items() if times > 1]:
+            names = ", ".join(doubled[:3]) + (", ..." if len(doubled) > 3 else "")
+            told = f"several genes have the same name ({len(doubled)}: {names}): each is a feature of its own"
+            self.remarks.append(told)
 
     def make(self) -> Matrices:
         """Return all cells."""

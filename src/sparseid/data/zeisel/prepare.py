@@ -72,7 +72,13 @@ def _informative(cells: Cells, config: ZeiselSettings) -> Cells:
     seen = _of(cells, cells.counts.sum(axis=1) >= config.min_molecules)
     together = _of(seen, correlated_with(seen.counts, config.correlation) >= config.correlated_genes)
     excess = noise(together.counts, config.noise_exponent, config.noise_floor)
-    _enough(len(excess), config.noisy_genes, "data.noisy_genes")
+    steps = (
+        f". Of {len(cells.genes)} genes, {len(seen.genes)} have data.min_molecules={config.min_molecules} "
+        f"molecules or more; of those, {len(together.genes)} have a correlation above "
+        f"data.correlation={config.correlation:g} with data.correlated_genes={config.correlated_genes} genes, "
+        "themselves included"
+    )
+    _enough(len(excess), config.noisy_genes, "data.noisy_genes", steps)
     return _of(together, np.sort(np.argsort(-excess, kind="stable")[: config.noisy_genes]))
 
 
@@ -102,7 +108,7 @@ def correlated_with(counts: NDArray[np.int32], least: float) -> NDArray[np.int64
     length = np.linalg.norm(centred, axis=1, keepdims=True)
     unit = np.divide(centred, length, out=np.zeros_like(centred), where=length > 0)
     blocks = [unit[start : start + BLOCK] @ unit.T > least for start in range(0, len(unit), BLOCK)]
-    return np.concatenate([block.sum(axis=1) for block in blocks])
+    return np.concatenate([np.zeros(0, np.int64), *(block.sum(axis=1) for block in blocks)])
 
 
 def noise(counts: NDArray[np.int32], exponent: float, floor: float) -> Array:
@@ -140,6 +146,8 @@ def _of(cells: Cells, chosen: NDArray) -> Cells:
     return Cells(cells.counts[chosen], cells.genes[chosen], cells.classes)
 
 
-def _enough(genes: int, wanted: int, key: str) -> None:
+def _enough(genes: int, wanted: int, key: str, steps: str = "") -> None:
     if genes < wanted:
-        raise InputError(f"{genes} varying genes remain, fewer than {key}={wanted}: lower it", (key, "data.path"))
+        raise InputError(
+            f"{genes} varying genes remain, fewer than {key}={wanted}: lower it{steps}", (key, "data.path")
+        )
