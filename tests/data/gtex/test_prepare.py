@@ -182,8 +182,9 @@ def test_more_neighbours_than_cells_are_refused(adata, write, settings):
 
 
 def test_the_atlas_is_found_in_the_environment_or_in_the_data_folder(adata, write, settings, monkeypatch, tmp_path):
-    with pytest.raises(InputError, match=r"the atlas does not exist.*(.|\n)*gtexportal.org(.|\n)*GTEX_H5AD"):
+    with pytest.raises(InputError, match=r"the atlas does not exist.*(.|\n)*gtexportal.org(.|\n)*GTEX_H5AD") as caught:
         prepared(settings())
+    assert str(tmp_path / "data" / "gtex" / "GTEx") in str(caught.value), "the folder of SPARSEID_DATA is named"
     monkeypatch.setenv("GTEX_H5AD", str(write(adata)))
     assert len(prepared(settings()).codes) == 75
 

@@ -88,7 +88,7 @@ def atlas_path(path: str) -> Path:
     """
     found = atlas_place(path)
     if reason := unusable(found):
-        raise InputError(f"the atlas {reason}: {found}\n{HOW_TO_GET_THE_ATLAS}", ("data.path", "data.source"))
+        raise InputError(f"the atlas {reason}: {found}\n{_how_to_get_the_atlas()}", ("data.path", "data.source"))
     return found
 
 
@@ -103,7 +103,7 @@ def atlas_table_path(path: str) -> Path:
     found = table_place(path)
     if reason := unusable(found):
         text = f"the atlas needs a table of transcription factors and their targets, which {reason}: {found}"
-        raise InputError(f"{text}\n{HOW_TO_GET_THE_ATLAS}", ("data.tf_targets", "data.tf_layout"))
+        raise InputError(f"{text}\n{_how_to_get_the_atlas()}", ("data.tf_targets", "data.tf_layout"))
     return found
 
 
@@ -173,16 +173,23 @@ SOURCES: dict[str, Source] = {
     ),
 }
 
-HOW_TO_GET_THE_ATLAS = f"""\
+
+def _how_to_get_the_atlas() -> str:
+    """Return instructions for the atlas and its table."""
+    folder = data_folder() / "gtex"
+    return f"""\
   1. On gtexportal.org, Downloads, single-cell data (GTEx Analysis V9, snRNA-Seq Data), download
      {ATLAS_FILE}
-  2. Set GTEX_H5AD=/path/to/it in the shell of your runs, or place or link it as data/gtex/{ATLAS_FILE};
+  2. Set GTEX_H5AD=/path/to/it in the shell of your runs, or place or link it as
+     {folder / ATLAS_FILE};
      make data DATASETS=gtex GTEX_H5AD=/path/to/it checks it first.
   3. The table of transcription factors of hTFtarget (Zhang et al. 2020) may not be redistributed: download it from its
-     site and set TF_TARGETS=/path/to/it, or place it as data/gtex/{TABLE_FILE}. DoRothEA's, written as
-     text, works as well with data.tf_layout=dorothea (make data ... TF_LAYOUT=dorothea checks it); the runs are then
-     not those of the figures.
+     site and set TF_TARGETS=/path/to/it, or place it as
+     {folder / TABLE_FILE}. DoRothEA's, written as text, works as well
+     with data.tf_layout=dorothea (make data ... TF_LAYOUT=dorothea checks it); the runs are then not
+     those of the figures.
   4. Memory: not measured on the atlas. Its matrix takes 8 bytes per value above 0, 1.7 GB if a nucleus has 1000 genes;
      the file's other matrices are not read. Smoothing makes two more copies and twice 209,126 x 8 bytes per gene used
-     (0.7 GB for 200): have 16 GB or more. It is done once, later runs read the result from data/cache.
+     (0.7 GB for 200): have 16 GB or more. It is done once, later runs read the result from
+     {data_folder() / "cache"}.
   None of this is needed for data.source=semi_synthetic, pbmc68k or celltypist_sample."""
