@@ -110,3 +110,18 @@ class FactorBatch(NamedTuple):
 
     inputs: torch.Tensor
     factors: torch.Tensor
+
+
+class ImageBatch(NamedTuple):
+    """A batch of images with classes.
+
+    Attributes
+    ----------
+    inputs
+        (items, channels, height, width) float32 in [0, 1].
+    labels
+        (items,) int64: class of each image, from 0.
+    """
+
+    inputs: torch.Tensor
+    labels: torch.Tensor
