@@ -30,6 +30,18 @@ def test_images_are_bytes_of_both_kinds_and_a_function_of_the_stream():
     assert first.images.max(axis=(1, 2)).min() >= 127  # the lowest brightness
 
 
+def test_the_factors_of_an_image_are_known():
+    split = silhouettes(40, np.random.default_rng(1))
+    assert set(split.factors) == {"kind", "brightness", *FACTORS["top"], *FACTORS["shoe"]}
+    kinds, heels = split.factors["kind"].astype(int), split.factors["heel_height"]
+    assert np.array_equal(kinds, split.labels)
+    assert np.array_equal(np.isfinite(heels), kinds == SHOE)
+    number = int(np.flatnonzero(kinds == SHOE)[0])
+    factors = np.array([[split.factors[name][number] for name in FACTORS["shoe"]]], np.float32)
+    again = silhouettes_of(np.array([SHOE]), factors, split.factors["brightness"][[number]])
+    assert np.abs(again[0].astype(int) - split.images[number]).max() <= 1
+
+
 def test_brightness_scales_an_image():
     factors = np.full((2, 3), 0.5, np.float32)
     dark, bright = silhouettes_of(np.array([SHOE, SHOE]), factors, np.array([0.5, 1.0])).astype(int)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import math
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,7 +40,7 @@ SIZES = {"train": 60_000, "t10k": 10_000}
 
 
 class Split(NamedTuple):
-    """Images of a split, and their classes.
+    """Images of a split, their classes, and what is known of them.
 
     Attributes
     ----------
@@ -47,10 +48,13 @@ class Split(NamedTuple):
         (images, 28, 28) uint8.
     labels
         (images,) uint8: class of each, from 0.
+    factors
+        True factors by name, (images,) float32 each, NaN for images that do not have it; empty for photographs.
     """
 
     images: NDArray[np.uint8]
     labels: NDArray[np.uint8]
+    factors: Mapping[str, NDArray[np.float32]]
 
 
 def found_files(config: FashionMNISTSettings) -> dict[str, Path]:
@@ -88,7 +92,7 @@ def read_split(config: FashionMNISTSettings, name: str) -> Split:
         raise InputError(f"{images_file} has {len(images)} images, and {labels_file} {len(labels)} classes", KEYS)
     if labels.max() >= CLASSES:
         raise InputError(f"{labels_file}: class {labels.max()}, where the last is {CLASSES - 1}", KEYS)
-    return Split(images, labels)
+    return Split(images, labels, {})
 
 
 def read_idx(path: Path, axes: int) -> NDArray[np.uint8]:

@@ -34,6 +34,11 @@ class FashionMNISTSettings(DataSettings):
     obtained_by = "sparseid.data.fashion_mnist.obtain:fashion_mnist"
     interface = "images"
 
+    @property
+    def classes(self) -> int:
+        """Number of classes of the images."""
+        return 10 if self.source == FILES else 2
+
     def errors(self, run: Run) -> Iterator[SettingsError]:
         """Yield settings of the other source."""
         if self.source == SILHOUETTES and self.path:

@@ -20,8 +20,8 @@ SUPERSAMPLING = 3
 AT_ONCE = 500
 """Images that are drawn at a time."""
 FACTORS = {
-    "top": ("sleeve length", "width", "neckline"),
-    "shoe": ("heel height", "upper height", "upper width"),
+    "top": ("sleeve_length", "top_width", "neckline"),
+    "shoe": ("heel_height", "upper_height", "upper_width"),
 }
 """Kind of a silhouette, in the order of the classes -> its factors, each uniform in [0, 1]."""
 DARKEST = 0.5
@@ -41,13 +41,16 @@ def silhouettes(images: int, rng: np.random.Generator) -> Split:
     Returns
     -------
     Split
-        Images and their kinds.
+        Images, their kinds as classes, and as factors those of each kind, ``brightness`` and ``kind``.
     """
     kinds = rng.integers(len(FACTORS), size=images)
     factors, brightness = rng.random((images, 3), np.float32), rng.uniform(DARKEST, 1, images)
     parts = [slice(start, start + AT_ONCE) for start in range(0, images, AT_ONCE)]
     drawn = [silhouettes_of(kinds[part], factors[part], brightness[part]) for part in parts]
-    return Split(np.concatenate(drawn), kinds.astype(np.uint8))
+    known = {"kind": kinds.astype(np.float32), "brightness": brightness.astype(np.float32)}
+    for kind, names in enumerate(FACTORS.values()):
+        known |= {name: np.where(kinds == kind, factors[:, at], np.nan) for at, name in enumerate(names)}
+    return Split(np.concatenate(drawn), kinds.astype(np.uint8), known)
 
 
 def silhouettes_of(kinds: NDArray[np.integer], factors: Array, brightness: NDArray[np.floating]) -> NDArray[np.uint8]:

@@ -1,0 +1,84 @@
+"""Losses of the flow: likelihood with empirical deviations, and a Jacobian's norm from weighted coordinates."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from sparseid.methods.ddl.image_penalties import dependency_sparsity
+
+CONSTANT = 0.5 * (1 + math.log(2 * math.pi))
+SMALLEST_VARIANCE = 1e-12
+"""Keeps the logarithm finite where a latent is constant."""
+
+
+def deviations(latents: Tensor, labels: Tensor, classes: int) -> Tensor:
+    """Return the population standard deviation (classes, latents) of each latent in each class of a batch.
+
+    Parameters
+    ----------
+    latents, labels
+        (batch, latents), and their classes (batch,) int64.
+    classes
+        Number of classes; the deviation of one without samples is about 0.
+    """
+    of_class = torch.nn.functional.one_hot(labels, classes).to(latents)
+    shares = of_class / of_class.sum(dim=0).clamp(min=1)
+    means = shares.T @ latents
+    variances = shares.T @ (latents - means[labels]).square()
+    return variances.clamp(min=SMALLEST_VARIANCE).sqrt()
+
+
+def negative_log_likelihood(spread: Tensor, labels: Tensor) -> Tensor:
+    """Return the negative log likelihood of a batch per sample and latent, for a flow that preserves volume.
+
+    With means and deviations of the batch itself it is 1/2 + log(2 pi)/2 + mean log deviation. Classes with a single
+    sample, which have no deviation, are left out.
+
+    Parameters
+    ----------
+    spread
+        (classes, latents) from `deviations`.
+    labels
+        (batch,) classes of the samples.
+    """
+    counts = torch.bincount(labels, minlength=len(spread)).to(spread)
+    counts = torch.where(counts > 1, counts, 0.0)
+    return CONSTANT + (counts @ spread.log().mean(dim=1)) / counts.sum().clamp(min=1)
+
+
+def weighted_coordinates(weights: Tensor, batch: int, chosen: int, generator: torch.Generator) -> Tensor:
+    """Draw coordinates (batch, chosen) int64 in proportion to weights, with replacement, on the weights' device.
+
+    The sum of the weights times the mean over drawn columns of their L1 norms is then an unbiased estimate of the sum
+    of the norms times the weights. With deviations as weights, latents that hardly vary cost no draws.
+
+    Parameters
+    ----------
+    weights
+        (latents,) non-negative.
+    batch, chosen
+        Samples, and coordinates of each.
+    generator
+        Source of the coordinates, on the CPU.
+    """
+    chances = weights.detach().cpu().expand(batch, -1)
+    return torch.multinomial(chances, chosen, replacement=True, generator=generator).to(weights.device)
+
+
+def weighted_dependency(tangents: Tensor, weights: Tensor) -> Tensor:
+    """Return an estimate of the L1 norm of a Jacobian with weighted columns, a scalar.
+
+    The norm is the sum over latents j of ``weights[j]`` times the mean absolute derivative of the outputs by latent j,
+    averaged over the batch.
+
+    Parameters
+    ----------
+    tangents
+        (batch, s, ...) derivatives by the coordinates of `weighted_coordinates`.
+    weights
+        (latents,) with which these were drawn; constants.
+    """
+    return dependency_sparsity(tangents, 1) * weights.detach().sum()
