@@ -130,6 +130,12 @@ def measure(scored: Scored, settings: ScoreSettings, errors: NDArray[np.floating
     errors
         (images,) cross-entropy of each test image.
     """
+    error = Measurement("image_error", float(errors.mean()), UNITS["image_error"], len(errors))
+    return [*measure_scores(scored, settings), error]
+
+
+def measure_scores(scored: Scored, settings: ScoreSettings) -> list[Measurement]:
+    """Return the measurements of an encoder; both arguments are those of `scores_of`."""
     values = {
         "factorvae_score": (scored.votes.eval_accuracy, settings.eval_votes),
         "factorvae_score_train": (scored.votes.train_accuracy, settings.train_votes),
@@ -138,7 +144,6 @@ def measure(scored: Scored, settings: ScoreSettings, errors: NDArray[np.floating
         "dci_completeness": (scored.dci.completeness, settings.dci_train),
         "dci_train_accuracy": (scored.dci.train_accuracy, settings.dci_train),
         "dci_test_accuracy": (scored.dci.test_accuracy, settings.dci_test),
-        "image_error": (float(errors.mean()), len(errors)),
     }
     return [Measurement(name, value, UNITS[name], samples) for name, (value, samples) in values.items()]
 

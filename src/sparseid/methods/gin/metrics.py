@@ -14,7 +14,7 @@ METRICS = (
         "correlation in [0,1]",
         "high",
         "factor in one latent",
-        "largest absolute correlation of a true factor with a latent",
+        "largest absolute correlation of a true factor with a traversed latent",
     ),
     Metric("largest_deviation", "grey level in [0,1]", "none", "largest deviation", "of a latent over training images"),
 )

@@ -33,7 +33,7 @@ from sparseid.methods.gin.losses import (
 )
 from sparseid.methods.gin.networks import GINFlow
 from sparseid.methods.module import ExperimentModule
-from sparseid.streams import Streams
+from sparseid.streams import FIXED, Streams
 
 if TYPE_CHECKING:
     from sparseid.data.batch import ImageBatch
@@ -102,12 +102,15 @@ class GINModule(ExperimentModule["FashionMNISTData"]):
     def losses(self, images: Tensor, labels: Tensor, step: int) -> Losses:
         """Return the terms of a step for images (batch, channels, side, side) of classes (batch,)."""
         settings, generator = self.settings, self.streams.torch("step", step)  # on the CPU, whatever the device
-        noise = torch.randn(images.shape, generator=generator).to(images.device)
-        images = images + settings.noise_std * noise
+        images = self.noisy(images, generator)
         latents = self.flow(images)
         labels = labels if settings.classes > 1 else torch.zeros_like(labels)
         spread = deviations(latents, labels, settings.classes)
         return Losses(negative_log_likelihood(spread, labels), self.penalty(images, latents, generator))
+
+    def noisy(self, images: Tensor, generator: torch.Generator) -> Tensor:
+        """Return images with noise of a generator on the CPU; without it, pixels that never vary have no density."""
+        return images + self.settings.noise_std * torch.randn(images.shape, generator=generator).to(images.device)
 
     def penalty(self, images: Tensor, latents: Tensor, generator: torch.Generator) -> Tensor:
         """Return the weighted penalty, 0 without one.
@@ -141,9 +144,10 @@ class GINModule(ExperimentModule["FashionMNISTData"]):
     # validation
 
     def validation_step(self, batch: ImageBatch, batch_idx: int) -> None:
-        """Log the negative log likelihood without noise, as of one class."""
-        labels = torch.zeros_like(batch.labels)
-        loss = negative_log_likelihood(deviations(self.flow(batch.inputs), labels, 1), labels)
+        """Log the negative log likelihood, as of one class."""
+        labels, noise = torch.zeros_like(batch.labels), FIXED.torch("gin/validation", batch_idx)
+        spread = deviations(self.flow(self.noisy(batch.inputs, noise)), labels, 1)
+        loss = negative_log_likelihood(spread, labels)
         self.log("val_flow_nll", loss, batch_size=len(batch.inputs))
 
     # evaluation
@@ -152,23 +156,24 @@ class GINModule(ExperimentModule["FashionMNISTData"]):
         """Discard the results of the last test, and measure the latents of training images."""
         super().on_test_start()
         train, fitted = self.image_data.train, self.settings.fitted_images
-        batches = self.image_data.first(train, min(fitted, len(train.images)))
-        self._latents: Latents = distribution(self.flow, (batch.inputs.to(self.device) for batch in batches))
+        batches, noise = self.image_data.first(train, min(fitted, len(train.images))), FIXED.torch("gin/fitted")
+        images = (self.noisy(batch.inputs.to(self.device), noise) for batch in batches)
+        self._latents: Latents = distribution(self.flow, images)
         self._losses: list[Tensor] = []
         self._codes: list[np.ndarray] = []
         self._error, self._first = 0.0, torch.empty(0)
 
     def test_step(self, batch: ImageBatch, batch_idx: int) -> None:
         """Collect the loss of each image and the largest error of the inverse."""
-        if not batch_idx:
-            self._first = batch.inputs[: self.settings.volume_images]
         mean, deviation = self._latents
-        deviation = deviation.clamp(min=torch.finfo(deviation.dtype).tiny)
-        latents = self.flow(batch.inputs)
+        images = self.noisy(batch.inputs, FIXED.torch("gin/test", batch_idx))
+        if not batch_idx:
+            self._first = images[: self.settings.volume_images]
+        latents = self.flow(images)
         squares = ((latents - mean) / deviation).square()
         self._codes.append(latents.cpu().numpy())
         self._losses.append((CONSTANT + deviation.log() + 0.5 * (squares - 1)).mean(dim=1))
-        self._error = max(self._error, inverse_error(self.flow, batch.inputs))
+        self._error = max(self._error, inverse_error(self.flow, images))
 
     def on_test_epoch_end(self) -> None:
         """Compute the measurements; keep traversals for figures."""
@@ -176,7 +181,7 @@ class GINModule(ExperimentModule["FashionMNISTData"]):
         log_dets = log_abs_dets(self.flow, self._first)
         test, codes = self.image_data.test, np.concatenate(self._codes)
         known = {name: values[: len(codes)] for name, values in test.factors.items()}
-        correlations = factor_correlations(codes, known)
+        correlations = factor_correlations(codes[:, traversals.latents], known)
         self.measurements = measure(torch.cat(self._losses), self._error, log_dets, traversals, correlations)
         examples = islice(self.image_data.first(test, len(traversals.latents)), 1)
         self.arrays = {

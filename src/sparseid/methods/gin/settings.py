@@ -26,9 +26,10 @@ class GINSettings(MethodSettings):
     last_blocks: int = setting("Coupling blocks of the last level, which is fully connected.", default=2, at_least=1)
     clamp: float = setting("Bound of the log scale of a coupling, before its mean is subtracted.", default=2.0, above=0)
     noise_std: float = setting(
-        "Standard deviation of the noise that is added to training images, which are in [0, 1].",
+        "Standard deviation of the noise that is added to images, which are in [0, 1]; without any, pixels that never "
+        "vary would have no density.",
         default=0.01,
-        at_least=0,
+        above=0,
     )
     lr: float = setting("Adam's learning rate, with betas 0.9 and 0.999.", above=0)
     lr_falls_at: float = setting(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from sparseid.measurements import Metric
 from sparseid.methods.ddl.metrics import METRICS as OF_VECTORS
+from sparseid.methods.disco.metrics import METRICS as OF_DIRECTIONS
 from sparseid.methods.factor_vae.metrics import METRICS as OF_IMAGES
+from sparseid.methods.gin.metrics import METRICS as OF_FLOWS
 from sparseid.papers.ddl import figures
 from sparseid.papers.ddl.artefacts import ARTEFACTS, SUMMARIES
 from sparseid.papers.paper import Paper
@@ -28,6 +30,8 @@ LABELS = {
 METRICS = (
     *OF_VECTORS,
     *OF_IMAGES,
+    *OF_FLOWS,
+    *OF_DIRECTIONS,
     Metric("dead_features", "count", "low"),
     Metric("distance", "correlation", "low", meaning="mean difference to the paper's MCC of tables 5 and 6"),
 )

@@ -10,6 +10,7 @@ import pandas as pd
 
 from sparseid.measurements import Key
 from sparseid.papers.ddl.claims import ALPHA, ALPHAS, DIMS, SCORES, mcc
+from sparseid.papers.ddl.flow import draw_traversals
 from sparseid.papers.drawing import FAINT, INK, draw_summaries, legend_below, new_figure, new_plots
 from sparseid.papers.labels import label
 from sparseid.papers.rows import per_seed, select, values_of
@@ -103,12 +104,14 @@ def _legend(figure: Figure, names: Mapping[str, str], title: str) -> None:
 
 
 def run_figures(rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], scale: str) -> dict[str, Figure]:
-    """Draw the figures of one run by file name: ``structure`` and ``latents``, or ``traversals`` of images.
+    """Draw the figures of one run by file name: ``structure`` and ``latents``, or ``traversals`` of images or a flow.
 
     There are none without its arrays.
     """
     if "traversals" in arrays:
         return {"traversals": traversals(arrays)}
+    if "flow_images" in arrays:
+        return {"traversals": draw_traversals({"": arrays})}
     if "dependence" not in arrays:
         return {}
     seeds: list[Key] = list(dict.fromkeys(rows["seed"]))
@@ -152,11 +155,12 @@ def latents(arrays: Mapping[str, np.ndarray]) -> Figure:
 def traversals(arrays: Mapping[str, np.ndarray]) -> Figure:
     """Draw what becomes of some images when one latent takes other values, a line per latent.
 
-    On the left are the image and its reconstruction. Latents that do not vary over images are marked as inactive.
+    On the left are the image and its reconstruction; latents that do not vary over images are marked as inactive. A
+    generator has no reconstructions, and directions in place of latents.
     """
     drawn, values = arrays["traversals"], arrays["traversal_values"]
     shown, latents, columns, side = drawn.shape[:4]
-    gap = side // 2
+    gap, decoded = side // 2, "reconstructions" in arrays
     figure, grid = new_figure(0.55 * shown * (columns + 1.5) + 0.6, 0.55 * latents + 0.6, columns=shown)
     left = side + gap
     places = [left + (column + 0.5) * side for column in range(columns)]
@@ -164,11 +168,15 @@ def traversals(arrays: Mapping[str, np.ndarray]) -> Figure:
         sheet = np.full((latents * side, left + columns * side, drawn.shape[-1]), 255, np.uint8)
         sheet[:, left:] = drawn[number].transpose(0, 2, 1, 3, 4).reshape(latents * side, columns * side, -1)
         sheet[:side, :side] = arrays["examples"][number]
-        sheet[side : 2 * side, :side] = arrays["reconstructions"][number]
+        if decoded:
+            sheet[side : 2 * side, :side] = arrays["reconstructions"][number]
         axes.imshow(sheet.squeeze(), cmap="gray", interpolation="nearest")
-        names = [f"z{latent + 1}" + ("" if of else "\ninactive") for latent, of in enumerate(arrays["active"])]
+        active = arrays["active"] if decoded else np.ones(latents, bool)
+        names = [f"z{latent + 1}" + ("" if of else "\ninactive") for latent, of in enumerate(active)]
         axes.set_yticks([(latent + 0.5) * side for latent in range(latents)], names if number == 0 else [""] * latents)
-        axes.set_xticks([side / 2, *places], ["image,\ndecoded", *(f"{value:g}" for value in values)])
+        axes.set_xticks(
+            [side / 2, *places], ["image,\ndecoded" if decoded else "image", *(f"{value:g}" for value in values)]
+        )
         axes.tick_params(labelsize=7, length=0)
         axes.spines[:].set_visible(False)
     return figure
