@@ -18,6 +18,7 @@ from sparseid.config.identity import row_keys, run_directory
 from sparseid.config.sweep import plan
 from sparseid.data.cars3d.settings import Cars3DSettings
 from sparseid.data.digit_circle.settings import DigitCircleSettings
+from sparseid.data.fashion_mnist.settings import FashionMNISTSettings
 from sparseid.data.gtex.settings import GtexSettings
 from sparseid.data.gtex.sources import SOURCES
 from sparseid.data.latent_walk.settings import LatentWalkSettings
@@ -26,7 +27,9 @@ from sparseid.data.mpi3d.settings import MPI3DSettings
 from sparseid.data.seven_features.settings import SevenFeaturesSettings
 from sparseid.data.tree_simulation.settings import TreeSimulationSettings
 from sparseid.methods.ddl.settings import DDLSettings
+from sparseid.methods.disco.settings import DisCoSettings
 from sparseid.methods.factor_vae.settings import FactorVAESettings
+from sparseid.methods.gin.settings import GINSettings
 from sparseid.methods.regcl.settings import RegCLSettings
 from sparseid.methods.sparling.densities import density_grid
 from sparseid.methods.sparling.settings import SparlingSettings
@@ -366,6 +369,51 @@ def test_table_7_shares_runs_with_table_8_and_upsamples_the_images_of_the_others
     for trial in table7[9:]:
         for key, entry in (IMAGES["settings"] | IMAGES["of_data"]["cars3d"] | IMAGES["upsampled"]).items():
             assert value_of(trial.run, key) == entry["value"], key
+
+
+FLOW, DISCO = (
+    yaml.safe_load((Path(sparseid.papers.ddl.__file__).parent / f"published_{name}.yaml").read_text())
+    for name in ("flow", "disco")
+)
+
+
+@pytest.mark.parametrize(
+    ("preset", "published", "data"),
+    [
+        ("fig8", FLOW, "fashion_mnist"),
+        ("table1_disco", DISCO, "shapes3d"),
+        ("table1_disco_cars3d", DISCO, "cars3d"),
+        ("table1_disco_mpi3d", DISCO, "mpi3d"),
+    ],
+)
+def test_every_trial_of_ddls_flow_and_disco_has_the_stated_setting(preset, published, data):
+    trials = plan([f"experiment=ddl/{preset}", "scale=paper"]).trials
+    weights = {name: entry["value"] for name, entry in published["weights"].items()}
+    asked = [(trial.run.method.penalty, trial.run.method.alpha, trial.run.seed) for trial in trials]
+    assert asked == [(*weight, seed) for weight in weights.items() for seed in published["seeds"]["value"]]
+    for trial in trials:
+        assert trial.run.data.name == data
+        for key, entry in (published["settings"] | published.get("of_data", {}).get(data, {})).items():
+            value = value_of(trial.run, key)
+            assert (value, type(value)) == (entry["value"], type(entry["value"])), key
+
+
+@pytest.mark.parametrize(
+    ("published", "method", "settings", "data"),
+    [
+        (FLOW, GINSettings, FashionMNISTSettings, ""),
+        (DISCO, DisCoSettings, Cars3DSettings, "cars3d"),
+        (DISCO, DisCoSettings, MPI3DSettings, "mpi3d"),
+    ],
+)
+def test_no_setting_of_flow_and_disco_is_left_out(published, method, settings, data):
+    keys = leaves({*dotted_keys(method, "method."), *dotted_keys(settings, "data.")})
+    of_data = published.get("of_data", {}).get(data, {})
+    named = {*published["settings"], *of_data, "method.penalty", "method.alpha"}
+    assert keys - {"method.name", "data.name"} == {key for key in named if not key.startswith("trainer.")}
+    assert all(
+        entry["source"] for part in (of_data, published["settings"], published["weights"]) for entry in part.values()
+    )
 
 
 def test_tables_and_figure_5_share_the_runs_of_table_6():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from sparseid.papers.ddl import flow
 from sparseid.papers.ddl.claims import ALPHA, DIMS, SCORES
 from sparseid.papers.regcl.claims import LATENTS
 from sparseid.papers.registry import ARTEFACTS, PAPERS
@@ -36,6 +37,7 @@ NOT_PRINTED = {
         *("tbr-fig6-near_perfect_S1", "tbr-fig6-entangled_S0", "tbr-fig6-same_trends"),
         *("tbr-fig7-minimal_change", "tbr-fig7-beats_baseline", "tbr-fig8-robust", "tbr-fig8-best_sparse"),
         *("ddl-fig4-below-ref", "ddl-fig4-regulariser-helps", "ddl-fig5-only-diverse-identified"),
+        "ddl-fig8-traversal-flow",
         *("sparse_vae-fig3-mse_vs_vae", "sparse_vae-fig3-mse_vs_vae_test", "sparse_vae-fig3-mse_vsc"),
         *("sparse_vae-fig3-dci_vs_vae", "sparse_vae-fig3-dci_robust", "sparse_vae-fig3-dci_decreases"),
         *("sparse_vae-fig3-dci_vsc_worst", "sparse_vae-fig3-beta_like_vae", "sparse_vae-fig4-tsne_separation"),
@@ -220,6 +222,9 @@ def drawn_entries(artefact, rng):
         found = [({"dim": dim, "alpha": alpha, "score": score}, "r2") for dim, alpha, score in blocks]
     if artefact == "ddl/fig5":
         found = [({"dim": dim, "structure": of}, "mcc") for dim, of in itertools.product(DIMS, ("diverse", "dense"))]
+    if artefact == "ddl/fig8":
+        flows = itertools.product(flow.REGULARISERS, flow.PRECONDITIONS)
+        found = [({"model": "flow", "regulariser": of}, metric) for of, metric in flows]
     if artefact == "ddl/theory":
         found = [({"groups": "12-23", "rho": rho}, "mcc") for rho in (0.0, 0.8)]
         found += [({"mask": "circulant2", "dim": 3, "m": 6}, "structure_f1")]

@@ -9,7 +9,7 @@ import pytest
 from sparseid.data.mlp_mixture.masks import circulant
 from sparseid.masks import as_mask
 from sparseid.papers.claims import claims_in
-from sparseid.papers.ddl import claims, figures, image_claims, theory
+from sparseid.papers.ddl import claims, figures, flow, image_claims, theory
 from sparseid.papers.ddl.claims import ALPHA, ALPHAS, DIMS, SCORES
 from sparseid.papers.registry import artefact, run_figures, run_summary
 from sparseid.papers.rows import key, newest, rows_frame
@@ -17,7 +17,7 @@ from sparseid.papers.targets import load_targets
 from sparseid.reporting.aggregate import entries
 from sparseid.training.rows import Row
 
-CLAIMS, THEORY = claims_in(claims, image_claims), claims_in(theory)
+CLAIMS, THEORY = claims_in(claims, flow, image_claims), claims_in(theory)
 
 BASE = {"run": "r", "paper": "ddl", "scale": "paper", "unit": "", "commit": "a" * 40, "dirty": False}
 BASE |= {"device": "cpu", "written": "2026-05-01T10:00:00+00:00", "recipe": "x", "n": 9}
@@ -93,6 +93,19 @@ def figure5(dense=0.5):
     )
 
 
+def flows(log_det=1e-8, inverse=1e-6):
+    values = {"log_abs_det_max": log_det, "inverse_error": inverse, "moved_share": 0.1}
+    base = BASE | {"scale": "small"}
+    return newest(
+        rows_frame(
+            [
+                Row(keys={"model": "flow", "regulariser": name}, seed=seed, metric=metric, value=value, **base)
+                for name, (metric, value), seed in itertools.product(flow.REGULARISERS, values.items(), SEEDS)
+            ]
+        )
+    )
+
+
 def outcomes(table, rows):
     return {name: check(rows).outcome for name, check in CLAIMS.items() if name.startswith(f"ddl-{table}-")}
 
@@ -119,6 +132,32 @@ def test_claims_of_images_fail_where_one_entry_contradicts_them():
     assert outcomes("table7", images("table7", latent_64=0.75)) == {best: "fails", resolution: "holds"}
     assert outcomes("table7", images("table7", dependency_128=0.5)) == {best: "holds", resolution: "fails"}
     assert outcomes("table8", images("table8", orojar=0.5)) == {"ddl-table8-dependency-best": "fails"}
+
+
+def test_the_claim_about_the_flow_fails_unless_it_is_a_flow_and_is_otherwise_for_the_eye():
+    claim = "ddl-fig8-traversal-flow"
+    assert outcomes("fig8", flows()) == {claim: "undecided"}
+    assert "for the eye; preconditions: " in CLAIMS[claim](flows()).text
+    assert outcomes("fig8", flows(log_det=1e-3)) == {claim: "fails"}
+    assert outcomes("fig8", flows(inverse=1e-3)) == {claim: "fails"}
+
+
+def test_figure_8_has_a_panel_for_each_penalty_with_arrays():
+    arrays = {
+        "flow_images": np.random.default_rng(0).random((4, 9, 28, 28)),
+        "flow_changes": np.random.default_rng(1).random((4, 28, 28)),
+        "flow_deviations": np.array([2.0, 1.0, 0.5, 0.25]),
+    }
+    drawn = flow.traversals_by_penalty(flows(), lambda run: arrays, "small")
+    assert [axes.get_title() for axes in drawn.axes[::2]] == [
+        "none, 0.10 of pixels moved",
+        "latent, 0.10 of pixels moved",
+        "dependency, 0.10 of pixels moved",
+    ]
+    assert [text.get_text() for text in drawn.axes[0].get_yticklabels()] == ["2", "1", "0.5", "0.25"]
+    assert drawn.axes[0].get_images()[0].get_array().shape == (4 * 28, 9 * 28)
+    assert flow.traversals_by_penalty(flows(), lambda run: {}, "small") is None
+    assert list(run_figures("ddl", flows(), arrays, "small")) == ["traversals"]
 
 
 def test_claims_of_tables_fail_where_columns_are_swapped():
@@ -237,3 +276,7 @@ def test_a_run_on_images_draws_a_line_of_images_per_latent():
     np.testing.assert_array_equal(sheet[::4, 6::4, 0], shades[1, :, :, 0, 0, 0])
     assert (sheet[0, 0, 0], sheet[4, 0, 0], sheet[8, 0, 0]) == (100, 101, 255)
     assert [text.get_text() for text in first.get_yticklabels()] == ["z1", "z2\ninactive", "z3"]
+    del arrays["reconstructions"]  # a generator's directions
+    first = figures.run_figures(frame([]), arrays, "small")["traversals"].axes[0]
+    assert [text.get_text() for text in first.get_yticklabels()] == ["z1", "z2", "z3"]
+    assert first.images[0].get_array()[4, 0, 0] == 255

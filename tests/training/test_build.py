@@ -22,6 +22,8 @@ PRESETS = {
     "sparse_vae": "sparse_vae/fig3",
     "ddl": "ddl/table6",
     "factor_vae": "ddl/table8",
+    "gin": "ddl/fig8",
+    "disco": "ddl/table1_disco",
 }
 """A preset of each method, and so of a data set that it is paired with."""
 

@@ -21,8 +21,8 @@ CHUNK = 250
 """Images of a batch of the test set."""
 PERIODS = 10
 """Validations of a training."""
-DRAWN_TEST_IMAGES = 2000
-"""Test images, if they are drawn."""
+TRAINING_PER_TEST = 5
+"""Training images for each test image, if they are drawn."""
 VALIDATION_IMAGES = 1000
 """Number of the first test images that are the validation set: nothing is chosen by it."""
 
@@ -52,7 +52,7 @@ class FashionMNISTData(DataModule):
         if settings.source == FILES:
             self.train, self.test = (read_split(settings, name) for name in SIZES)
         else:
-            counts = {"train": settings.images, "test": DRAWN_TEST_IMAGES}
+            counts = {"train": settings.images, "test": max(1, settings.images // TRAINING_PER_TEST)}
             self.train, self.test = (
                 silhouettes(count, FIXED.numpy(f"fashion_mnist/{name}")) for name, count in counts.items()
             )

@@ -16,6 +16,7 @@ LABELS = {
     "factorvae": "FactorVAE",
     "encdiff": "EncDiff",
     "disco": "DisCo",
+    "disco_generator": "DisCo's generator",
     "orojar": "OroJAR",
     "symdiff": "SymDiff",
     "comp_a": "CompA",

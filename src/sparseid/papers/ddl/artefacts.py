@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 
+from sparseid.methods.disco.metrics import METRICS as OF_DIRECTIONS
 from sparseid.methods.factor_vae.metrics import METRICS as OF_IMAGES
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import claims_in
-from sparseid.papers.ddl import claims, figures, image_claims, study, theory
+from sparseid.papers.ddl import claims, figures, flow, image_claims, study, theory
 
-_of_ddl = partial(Artefact, paper="ddl", checks=claims_in(claims, image_claims, theory))
+_of_ddl = partial(Artefact, paper="ddl", checks=claims_in(claims, flow, image_claims, theory))
 _of_mcc = partial(_of_ddl, metrics=("mcc",))
 _of_images = partial(_of_ddl, metrics=(*image_claims.SCORES, "active_dims"))
+
+_of_disco = partial(_of_images, entry_keys=("dataset", "backbone", "regulariser"), targets_of=("ddl/table1",))
+_DISCO = {"backbone": ("disco",), "regulariser": ("none", "latent", image_claims.DEPENDENCY)}
 
 ARTEFACTS = (
     _of_ddl(
@@ -49,6 +53,20 @@ ARTEFACTS = (
         entry_keys=("alpha", "dim"),
         draw=figures.mcc_against_alpha,
     ),
+    _of_disco(
+        id="ddl/table1_disco",
+        title="Table 1: dependency and latent sparsity on DisCo",
+        selects={**_DISCO, "dataset": ("shapes3d", *image_claims.DATASETS)},
+        presets=("ddl/table1_disco", "ddl/table1_disco_cars3d", "ddl/table1_disco_mpi3d"),
+    ),
+    *(
+        _of_disco(
+            id=f"ddl/table1_disco_{name}",
+            title=f"Table 1, {name}: dependency and latent sparsity on DisCo",
+            selects={**_DISCO, "dataset": (name,)},
+        )
+        for name in image_claims.DATASETS
+    ),
     _of_images(
         id="ddl/table7",
         title="Table 7: penalties on Cars3D, by size of the images (below scale=paper half the size named)",
@@ -75,6 +93,14 @@ ARTEFACTS = (
         targets_of=("ddl/table8",),
     ),
     _of_ddl(
+        id="ddl/fig8",
+        title="Figure 8, Fashion-MNIST: traversals of the flow (below scale=paper silhouettes)",
+        selects={"model": ("flow",), "regulariser": flow.REGULARISERS},
+        entry_keys=("regulariser", "factor"),
+        metrics=flow.METRICS,
+        draw_arrays=flow.traversals_by_penalty,
+    ),
+    _of_ddl(
         id="ddl/theory",
         title="Theory: recovered structures, and latents that depend on each other",
         selects={"method": ("ours",)},
@@ -95,9 +121,17 @@ SUMMARIES = (
     _of_ddl(
         id="ddl/run_on_images",
         title="Diverse Dictionary Learning on images, one run",
-        selects={"backbone": ("factorvae",)},
+        selects={"backbone": ("factorvae", "disco", "disco_generator")},
         entry_keys=("dataset", "image_size", "backbone", "regulariser", "alpha"),
-        metrics=tuple(metric.name for metric in OF_IMAGES),
+        metrics=tuple(metric.name for metric in (*OF_IMAGES, *OF_DIRECTIONS)),
+        summary_of_run=True,
+    ),
+    _of_ddl(
+        id="ddl/run_of_flow",
+        title="Diverse Dictionary Learning on images, one flow",
+        selects={"model": ("flow",)},
+        entry_keys=("dataset", "model", "regulariser", "alpha", "factor"),
+        metrics=flow.METRICS,
         summary_of_run=True,
     ),
     _of_ddl(
