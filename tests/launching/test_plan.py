@@ -114,8 +114,8 @@ def test_every_artefact_of_the_five_papers_is_listed():
     assert artefacts["sparling/fig3"].problem == ""
     assert artefacts["tbr/table3"].problem == ""
     assert artefacts["ddl/fig4"].problem == ""
-    assert (artefacts["ddl/fig9"].problem, artefacts["ddl/fig9"].runs) == ("no preset yet", ())
-    assert artefacts["ddl/fig9"].title == "Swaps, Shapes3D"
+    assert (artefacts["ddl/table3"].problem, artefacts["ddl/table3"].runs) == ("no preset yet", ())
+    assert artefacts["ddl/table3"].title == "Dead features of sparse autoencoders"
 
 
 def test_shared_runs_are_counted_once(tmp_path):
