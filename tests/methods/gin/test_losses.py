@@ -41,7 +41,7 @@ def test_the_penalty_estimates_the_weighted_norm_of_the_jacobian():
 
     def estimate(weights, chosen):
         coordinates = weighted_coordinates(weights, 4, chosen, generator)
-        return weighted_dependency(jacobian.gather(1, coordinates[..., None].expand(-1, -1, 7)), weights)
+        return weighted_dependency(jacobian.gather(1, coordinates[..., None].expand(-1, -1, 7)), weights, coordinates)
 
     torch.testing.assert_close(estimate(torch.tensor([0.0, 3.0, 0.0, 0.0, 0.0]), 2), 3 * columns[1])
     weights = torch.tensor([0.1, 2.0, 0.0, 0.5, 1.0])
@@ -49,3 +49,23 @@ def test_the_penalty_estimates_the_weighted_norm_of_the_jacobian():
     error = drawn.std() / len(drawn) ** 0.5
     assert (drawn.mean() - weights @ columns).abs() < 4 * error
     assert error < 0.02 * drawn.mean()
+
+
+def test_the_gradient_of_the_penalty_is_that_of_the_weighted_norm_by_weights_and_derivatives():
+    generator = torch.Generator().manual_seed(1)
+    jacobian = torch.randn(4, 5, 7, generator=generator).requires_grad_()
+    weights = torch.tensor([0.1, 2.0, 0.3, 0.5, 1.0], requires_grad=True)
+    exact = torch.autograd.grad(weights @ jacobian.abs().mean(dim=(0, 2)), (weights, jacobian))
+    coordinates = weighted_coordinates(weights, 4, 4000, generator)
+    found = weighted_dependency(jacobian.gather(1, coordinates[..., None].expand(-1, -1, 7)), weights, coordinates)
+    for ours, theirs in zip(torch.autograd.grad(found, (weights, jacobian)), exact, strict=True):
+        assert (ours - theirs).abs().max() < 0.1 * theirs.abs().max()
+
+
+def test_scaling_latents_up_changes_nothing_if_their_deviations_are_the_weights():
+    latents, scale = latents_of(), torch.tensor(3.0, requires_grad=True)
+    weights = (scale * latents).std(dim=0)
+    coordinates = weighted_coordinates(weights, 12, 2, torch.Generator().manual_seed(0))
+    tangents = torch.randn(12, 2, 7, generator=torch.Generator().manual_seed(0)) / scale
+    (gradient,) = torch.autograd.grad(weighted_dependency(tangents, weights, coordinates), scale)
+    assert gradient.abs() < 1e-5

@@ -68,17 +68,22 @@ def weighted_coordinates(weights: Tensor, batch: int, chosen: int, generator: to
     return torch.multinomial(chances, chosen, replacement=True, generator=generator).to(weights.device)
 
 
-def weighted_dependency(tangents: Tensor, weights: Tensor) -> Tensor:
+def weighted_dependency(tangents: Tensor, weights: Tensor, coordinates: Tensor) -> Tensor:
     """Return an estimate of the L1 norm of a Jacobian with weighted columns, a scalar.
 
     The norm is the sum over latents j of ``weights[j]`` times the mean absolute derivative of the outputs by latent j,
-    averaged over the batch.
+    averaged over the batch. Estimate and gradient are unbiased, that by the weights included: with deviations as
+    weights, a flow gains nothing by scaling its latents up, which it would with constant weights.
 
     Parameters
     ----------
     tangents
-        (batch, s, ...) derivatives by the coordinates of `weighted_coordinates`.
+        (batch, s, ...) derivatives by the coordinates.
     weights
-        (latents,) with which these were drawn; constants.
+        (latents,)
+    coordinates
+        (batch, s) drawn with these weights by `weighted_coordinates`.
     """
-    return dependency_sparsity(tangents, 1) * weights.detach().sum()
+    drawn = weights[coordinates]
+    ones = drawn / drawn.detach()  # with the gradient of the weights, which the probabilities cancel
+    return dependency_sparsity(tangents.flatten(2) * ones[..., None], 1) * weights.detach().sum()

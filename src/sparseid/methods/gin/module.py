@@ -124,10 +124,11 @@ class GINModule(ExperimentModule["FashionMNISTData"]):
         """
         settings = self.settings
         if settings.penalty == "dependency" and settings.alpha:
-            by_deviation = settings.units == "deviation"
-            weights = latents.detach().std(dim=0, correction=0) if by_deviation else latents.new_ones(latents.shape[1])
+            raw = settings.units == "raw"
+            weights = latents.new_ones(latents.shape[1]) if raw else latents.std(dim=0, correction=0)
             chosen = weighted_coordinates(weights, len(latents), settings.coordinates, generator)
-            return settings.alpha * weighted_dependency(self.differentiate(images, latents, chosen), weights)
+            tangents = self.differentiate(images, latents, chosen)
+            return settings.alpha * weighted_dependency(tangents, weights, chosen)
         if settings.penalty == "latent" and settings.alpha:
             return settings.alpha * latent_sparsity(latents)
         return latents.new_zeros(())
