@@ -55,7 +55,7 @@ def test_unknown_key(values, write):
 
 def test_wrong_type_and_unknown_method(values, write):
     assert "seed" in message(write(values | {"seed": "three"}))
-    assert "method can be: ddl, disco, factor_vae, gin, regcl" in message(
+    assert "method can be: ddl, disco, encdiff, factor_vae, gin, regcl" in message(
         write(values | {"method": {"name": "sparlin"}})
     )
     assert "method.name is None" in message(write(values | {"method": 3}))

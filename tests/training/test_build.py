@@ -24,6 +24,7 @@ PRESETS = {
     "factor_vae": "ddl/table8",
     "gin": "ddl/fig8",
     "disco": "ddl/table1_disco",
+    "encdiff": "ddl/fig10",
 }
 """A preset of each method, and so of a data set that it is paired with."""
 
@@ -32,6 +33,7 @@ OTHER_DATA = {
     "movielens": "sparse_vae/table1",
     "mpi3d": "ddl/table8_mpi3d",
     "peerread": "sparse_vae/table1_peerread",
+    "shapes3d": "ddl/table1",
     "peerread_shift": "sparse_vae/table2",
     "zeisel": "sparse_vae/fig4",
 }

@@ -71,6 +71,7 @@ def test_pictures_and_votes_are_kept_for_figures(finished):
         "votes": (2, 3),
         "importance": (3, 2),
         "chosen": (2,),
+        "factor_names": (2,),
         "swap_examples": (3, *image),
         "swap_decoded": (3, *image),
         "swaps": (3, 3, *image),
@@ -89,7 +90,7 @@ def test_a_run_without_its_autoencoder_names_the_command(config):
 @pytest.mark.parametrize(
     ("changes", "module", "optimisers"),
     [
-        (DEPENDENCY, EncDiffModule, 1),
+        ((*DEPENDENCY, "method.estimator=finite_difference"), EncDiffModule, 1),
         (("method.training=autoencoder", "method.autoencoder.adversarial=0.75"), AutoencoderModule, 2),
     ],
 )

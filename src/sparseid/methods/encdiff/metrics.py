@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sparseid.measurements import Metric
 
-SHARE = "share in [0,1]"
+SHARE = "fraction"
 
 METRICS = (
     Metric("denoising_error", "", "low", "error of the noise", "mean absolute error, of noise of standard deviation 1"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
@@ -261,4 +262,4 @@ class EncDiffModule(ExperimentModule):
             Measurement("denoising_error", error, UNITS["denoising_error"], images),
             *measure_swaps(found, chosen, accuracy_of(reader, inputs, grid), grid),
         ]
-        self.arrays = arrays_of(scored) | found.pictures | {"chosen": chosen}
+        self.arrays = arrays_of(scored) | found.pictures | {"chosen": chosen, "factor_names": np.array(grid.names)}

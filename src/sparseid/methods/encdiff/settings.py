@@ -107,8 +107,8 @@ class EncDiffSettings(MethodSettings):
     )
     coordinates: int = setting("Number of random units of each image for the dependency penalty.", default=1)
     unit_scale: str = setting(
-        "Unit of the code in these derivatives: sd (standard deviations of the batch: the penalty does not depend on the "
-        "scale of the code, which nothing else holds) or raw.",
+        "Unit of the code in these derivatives: sd (standard deviations of the batch; the penalty then does not depend "
+        "on the scale of the code, which nothing else holds) or raw.",
         default="sd",
         choices=("sd", "raw"),
     )
