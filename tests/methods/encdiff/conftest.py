@@ -19,6 +19,7 @@ from sparseid.training.run import execute
 sys.path.insert(0, str(Path(__file__).parents[1] / "factor_vae"))  # its fake_images; importlib mode knows no siblings
 METHOD = Path(__file__).resolve().parents[3] / "configs" / "method" / "encdiff.yaml"
 SCORES = {"train_votes": 40, "eval_votes": 20, "vote_batch": 8, "variance_samples": 50, "test_images": 40}
+NARROW = {"width": 4, "groups": 2, "blocks": 1}
 SMALL = {
     "units": 3,
     "encoder_width": 4,
@@ -27,8 +28,8 @@ SMALL = {
     "token_size": 4,
     "lr": 0.001,
     "warmup_steps": 2,
-    "autoencoder": {"samples": 32, "batch_size": 8, "width": 4, "blocks": 1, "codes": 16, "adversarial": 0.0},
-    "denoiser": {"width": 4, "multipliers": [1, 2], "attention": [True, False], "blocks": 1, "heads": 2, "steps": 20},
+    "autoencoder": NARROW | {"samples": 32, "batch_size": 8, "codes": 16, "adversarial": 0.0, "discriminator_width": 4},
+    "denoiser": NARROW | {"multipliers": [1, 2], "attention": [True, False], "heads": 2, "steps": 20},
     "swaps": {"steps": 3, "images": 3, "batches": 2, "reader_steps": 3, "reader_width": 4},
     "scores": SCORES | {"dci_train": 30, "dci_test": 20},
 }

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from sparseid.methods.encdiff.losses import adaptive_weight, critics_loss
+from sparseid.methods.encdiff.losses import adaptive_weight, critics_loss, scales
 
 
 def test_the_critics_loss_is_the_hinge_of_both_classes():
@@ -19,3 +19,13 @@ def test_the_adaptive_weight_gives_both_gradients_the_same_norm():
     weight = adaptive_weight(pixels, adversarial, last)
     assert weight.item() == pytest.approx(2 * 2**0.5 / 5, rel=1e-4)
     assert adaptive_weight(pixels, 0 * adversarial, last).item() == pytest.approx(1e4)
+
+
+def test_the_scale_of_a_code_is_its_standard_deviation_and_differentiable_for_a_constant_unit():
+    codes = torch.randn(6, 3)
+    codes[:, 1] = 2.0
+    codes.requires_grad_()
+    found = scales(codes)
+    torch.testing.assert_close(found, codes.std(dim=0, correction=0), atol=2e-6, rtol=1e-5)
+    found.sum().backward()
+    assert codes.grad.isfinite().all()

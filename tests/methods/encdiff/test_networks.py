@@ -13,15 +13,16 @@ from sparseid.methods.encdiff.networks import (
 )
 from sparseid.methods.encdiff.settings import AutoencoderSettings, DenoiserSettings, EncDiffSettings
 
+SMALL = DenoiserSettings(width=4, groups=2, multipliers=[1, 2], attention=[True, False], blocks=1, heads=2)
 PUBLISHED = AutoencoderSettings(samples=1, batch_size=1, lr=1.0)
 
 
 def test_the_image_encoder_is_the_published_one():
     encoder = image_encoder(3, 64, EncDiffSettings(units=20, encoder_layers=4, lr=1.0))
     names = [type(layer).__name__ for layer in encoder]
-    block = ["Conv2d", "BatchNorm2d"]
+    block = ["Conv2d", "ChannelNorm"]
     assert names[:11] == [*block, "ReLU", *block, "ReLU", *block, *block, "ReLU"]  # none after the third
-    assert names[11:] == ["ResidualBlock", "BatchNorm2d", "ReLU", "ResidualBlock", "Flatten", "Linear"]
+    assert names[11:] == ["ResidualBlock", "ChannelNorm", "ReLU", "ResidualBlock", "Flatten", "Linear"]
     assert encoder[-1].weight.shape == (20, 2048)
     assert encoder(torch.zeros(2, 3, 64, 64)).shape == (2, 20)
 
@@ -47,7 +48,7 @@ def test_the_denoiser_has_the_published_levels_and_attends_to_every_token():
     assert [hasattr(block, "attentions") for block in network.down_blocks] == [True, True, True, False]
     attention = network.down_blocks[0].attentions[0].transformer_blocks[0].attn2
     assert (attention.heads, attention.to_k.in_features) == (8, 16)
-    small = denoiser(3, 8, 4, DenoiserSettings(width=4, multipliers=[1, 2], attention=[True, False], blocks=1, heads=2))
+    small = denoiser(3, 8, 4, SMALL)
     tokens = torch.randn(2, 5, 4, requires_grad=True)
     small(torch.randn(2, 3, 8, 8), torch.tensor([1, 700]), tokens).sample.square().sum().backward()
     assert tokens.grad.abs().amin(dim=(0, 2)).gt(0).all()
@@ -79,7 +80,7 @@ def test_the_autoencoder_divides_the_side_by_4():
 
 
 def test_the_discriminator_judges_patches():
-    network = patch_discriminator(3)
+    network = patch_discriminator(3, 64)
     assert network(torch.zeros(2, 3, 64, 64)).shape == (2, 1, 6, 6)
     assert [layer.out_channels for layer in network if isinstance(layer, nn.Conv2d)] == [64, 128, 256, 512, 1]
 

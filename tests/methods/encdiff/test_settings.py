@@ -13,7 +13,7 @@ from sparseid.settings import settings_errors
         ("method.autoencoder.multipliers=[1,1,1,1,1,1,1]", "shorten method.autoencoder.multipliers"),
         ("method.denoiser.multipliers=[1,1,1,1,1]", "method.denoiser.attention needs true or false for each"),
         ("method.autoencoder.multipliers=[]", "method.autoencoder.multipliers needs a positive number"),
-        ("method.denoiser.width=48", "channels are normalised in 32 groups: method.denoiser.width must be a multiple"),
+        ("method.denoiser.groups=3", "4 channels cannot be divided into 3 groups: change one of them"),
         ("method.denoiser.heads=3", "method.denoiser.heads must divide the channels of each level"),
         ("method.denoiser.beta_start=0.1", "method.denoiser.beta_start must not exceed method.denoiser.beta_end"),
         ("method.token_hidden=[]", "method.token_hidden needs a positive number for each layer"),

@@ -52,7 +52,9 @@ class AutoencoderModule(ExperimentModule):
         self.settings = settings
         channels = data.images.channels
         self.autoencoder = autoencoder(channels, settings.autoencoder)
-        self.discriminator = patch_discriminator(channels) if settings.autoencoder.adversarial else None
+        self.discriminator = None
+        if settings.autoencoder.adversarial:
+            self.discriminator = patch_discriminator(channels, settings.autoencoder.discriminator_width)
 
     # training
 

@@ -19,6 +19,7 @@ from sparseid.methods.ddl.image_penalties import (
     value_and_tangents,
 )
 from sparseid.methods.encdiff.evaluation import UNITS, accuracy_of, measure_swaps, swap_units
+from sparseid.methods.encdiff.losses import scales
 from sparseid.methods.encdiff.networks import (
     UnitTokens,
     autoencoder,
@@ -148,7 +149,7 @@ class EncDiffModule(ExperimentModule):
             chosen = random_coordinates(len(codes), settings.units, settings.coordinates, generator).to(codes.device)
             predicted, tangents = self.predict_and_differentiate(codes, diffused, chosen)
             if settings.unit_scale == "sd":
-                tangents = tangents * codes.std(dim=0)[chosen][..., None, None, None]
+                tangents = tangents * scales(codes)[chosen][..., None, None, None]
             penalty = settings.alpha * dependency_sparsity(tangents, settings.units, settings.reduction)
         else:
             predicted = self.predict(codes, diffused)

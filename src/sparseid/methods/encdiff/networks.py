@@ -13,7 +13,7 @@ from diffusers.schedulers.scheduling_ddim import DDIMScheduler
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
-from sparseid.methods.encdiff.settings import GROUPS
+from sparseid.methods.batch_statistics import ChannelNorm
 
 if TYPE_CHECKING:
     from sparseid.methods.encdiff.settings import AutoencoderSettings, DenoiserSettings, EncDiffSettings
@@ -30,7 +30,7 @@ class ResidualBlock(nn.Module):
         self.change = nn.Sequential(
             nn.ReLU(),
             nn.Conv2d(channels, channels, 3, padding=1),
-            nn.BatchNorm2d(channels),
+            ChannelNorm(channels),
             nn.ReLU(),
             nn.Conv2d(channels, channels, 1),
         )
@@ -45,14 +45,14 @@ def image_encoder(channels: int, side: int, settings: EncDiffSettings) -> nn.Seq
     width, layers = settings.encoder_width, settings.encoder_layers
     parts: list[nn.Module] = []
     for number, inputs in enumerate([channels, *[width] * (layers - 1)]):
-        parts += [nn.Conv2d(inputs, width, 4, 2, 1), nn.BatchNorm2d(width)]
+        parts += [nn.Conv2d(inputs, width, 4, 2, 1), ChannelNorm(width)]
         if number != THIRD or settings.third_relu:
             parts.append(nn.ReLU())
     smallest = side // 2**layers
     return nn.Sequential(
         *parts,
         ResidualBlock(width),
-        nn.BatchNorm2d(width),
+        ChannelNorm(width),
         nn.ReLU(),
         ResidualBlock(width),
         nn.Flatten(),
@@ -98,7 +98,7 @@ def autoencoder(channels: int, settings: AutoencoderSettings) -> VQModel:
         layers_per_block=settings.blocks,
         latent_channels=settings.channels,
         num_vq_embeddings=settings.codes,
-        norm_num_groups=min(settings.width, GROUPS),
+        norm_num_groups=settings.groups,
     )
 
 
@@ -114,7 +114,7 @@ def denoiser(channels: int, side: int, token_size: int, settings: DenoiserSettin
         up_block_types=tuple(up),
         block_out_channels=tuple(settings.width * multiplier for multiplier in settings.multipliers),
         layers_per_block=settings.blocks,
-        norm_num_groups=min(settings.width, GROUPS),
+        norm_num_groups=settings.groups,
         cross_attention_dim=token_size,
         attention_head_dim=settings.heads,  # their number, by a slip of the library that it keeps
         resnet_time_scale_shift="scale_shift",
@@ -151,17 +151,17 @@ def schedule(settings: DenoiserSettings) -> Any:
     )
 
 
-def patch_discriminator(channels: int, width: int = 64, layers: int = 3) -> nn.Sequential:
+def patch_discriminator(channels: int, width: int, layers: int = 3) -> nn.Sequential:
     """Return the discriminator of patches of images (batch, channels, height, width), a logit for each of them."""
     sizes = [width * 2**layer for layer in range(layers + 1)]
     parts: list[nn.Module] = [nn.Conv2d(channels, width, 4, 2, 1), nn.LeakyReLU(0.2)]
     for number, (inputs, outputs) in enumerate(pairwise(sizes), start=1):
         stride = 2 if number < layers else 1
-        parts += [nn.Conv2d(inputs, outputs, 4, stride, 1, bias=False), nn.BatchNorm2d(outputs), nn.LeakyReLU(0.2)]
+        parts += [nn.Conv2d(inputs, outputs, 4, stride, 1, bias=False), ChannelNorm(outputs), nn.LeakyReLU(0.2)]
     network = nn.Sequential(*parts, nn.Conv2d(sizes[-1], 1, 4, 1, 1))
     for layer in network:
         if isinstance(layer, nn.Conv2d):
             nn.init.normal_(layer.weight, 0.0, 0.02)
-        elif isinstance(layer, nn.BatchNorm2d):
+        elif isinstance(layer, ChannelNorm):
             nn.init.normal_(layer.weight, 1.0, 0.02)
     return network

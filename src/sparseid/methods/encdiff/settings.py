@@ -13,9 +13,6 @@ from sparseid.settings import DataSettings, Keys, MethodSettings, Run, SettingsE
 ENCDIFF, AUTOENCODER = "encdiff", "autoencoder"
 """Choices of ``method.training``: the diffusion model, or the autoencoder whose latents it denoises."""
 
-GROUPS = 32
-"""Groups of channels that are normalised together, at most one per channel of the first convolution."""
-
 
 @dataclass
 class AutoencoderSettings:
@@ -29,6 +26,9 @@ class AutoencoderSettings:
         default=[1, 2, 4],
     )
     blocks: int = setting("Residual blocks of a level.", default=2, at_least=1)
+    groups: int = setting(
+        "Groups of channels that are normalised together; they divide the width.", default=32, at_least=1
+    )
     channels: int = setting("Channels of the latents.", default=3, at_least=1)
     codes: int = setting("Vectors of the codebook.", default=2048, at_least=2)
     lr: float = setting("Adam's learning rate, with betas 0.5 and 0.9.", above=0)
@@ -37,6 +37,7 @@ class AutoencoderSettings:
         default=0.0,
         at_least=0,
     )
+    discriminator_width: int = setting("Channels of its first convolution.", default=64, at_least=1)
 
 
 @dataclass
@@ -52,6 +53,9 @@ class DenoiserSettings:
         "For each level, whether it attends to the tokens.", default=[True, True, True, False]
     )
     blocks: int = setting("Residual blocks of a level.", default=2, at_least=1)
+    groups: int = setting(
+        "Groups of channels that are normalised together; they divide the width.", default=32, at_least=1
+    )
     heads: int = setting("Heads of attention.", default=8, at_least=1)
     steps: int = setting("Number of steps of diffusion.", default=1000, at_least=1)
     beta_start: float = setting("Variance of the first step.", default=0.0015, above=0, below=1)
@@ -165,16 +169,13 @@ class EncDiffSettings(MethodSettings):
     def _sizes(self, run: Run) -> Iterator[SettingsError]:
         """Yield networks that do not fit the images or each other."""
         autoencoder, denoiser = self.autoencoder, self.denoiser
-        for key, width, multipliers in (
-            ("autoencoder", autoencoder.width, autoencoder.multipliers),
-            ("denoiser", denoiser.width, denoiser.multipliers),
-        ):
-            if not multipliers or min(multipliers) < 1:
+        for key, network in (("autoencoder", autoencoder), ("denoiser", denoiser)):
+            if not network.multipliers or min(network.multipliers) < 1:
                 text = f"method.{key}.multipliers needs a positive number for each level"
                 yield SettingsError((f"method.{key}.multipliers",), text)
-            elif width > GROUPS and width % GROUPS:
-                text = f"channels are normalised in {GROUPS} groups: method.{key}.width must be a multiple of {GROUPS}"
-                yield SettingsError((f"method.{key}.width",), text)
+            if network.width % network.groups:
+                text = f"{network.width} channels cannot be divided into {network.groups} groups: change one of them"
+                yield SettingsError((f"method.{key}.groups", f"method.{key}.width"), text)
         if not self.token_hidden or min(self.token_hidden) < 1:
             yield SettingsError(("method.token_hidden",), "method.token_hidden needs a positive number for each layer")
         if len(denoiser.attention) != len(denoiser.multipliers):
