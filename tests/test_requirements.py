@@ -22,7 +22,8 @@ def test_every_package_is_pinned_once_with_hashes_and_nothing_else_is_there():
 
 def test_all_that_the_project_asks_for_is_pinned():
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
-    asked = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    groups = project["optional-dependencies"]
+    asked = [*project["dependencies"], *groups["dev"], *groups["diffusion"]]
     pinned = {normal(name) for name, _, _ in BLOCK.findall(TEXT)}
     assert {normal(re.split(r"[^\w.-]", line)[0]) for line in asked} <= pinned
 

@@ -25,9 +25,11 @@ from sparseid.data.latent_walk.settings import LatentWalkSettings
 from sparseid.data.mlp_mixture.settings import MLPMixtureSettings
 from sparseid.data.mpi3d.settings import MPI3DSettings
 from sparseid.data.seven_features.settings import SevenFeaturesSettings
+from sparseid.data.shapes3d.settings import Shapes3DSettings
 from sparseid.data.tree_simulation.settings import TreeSimulationSettings
 from sparseid.methods.ddl.settings import DDLSettings
 from sparseid.methods.disco.settings import DisCoSettings
+from sparseid.methods.encdiff.settings import EncDiffSettings
 from sparseid.methods.factor_vae.settings import FactorVAESettings
 from sparseid.methods.gin.settings import GINSettings
 from sparseid.methods.regcl.settings import RegCLSettings
@@ -35,6 +37,7 @@ from sparseid.methods.sparling.densities import density_grid
 from sparseid.methods.sparling.settings import SparlingSettings
 from sparseid.methods.sparse_vae.settings import SparseVAESettings
 from sparseid.methods.tbr.settings import TBRSettings
+from sparseid.papers.presets import artefact_runs, preset_runs
 from sparseid.papers.sparling.rows import BINS, DENSITIES_BINNED, KL_WEIGHTS, L1_WEIGHTS, STARTS
 from sparseid.settings import TrainerSettings
 
@@ -340,10 +343,11 @@ def test_no_setting_of_ddl_and_its_mixtures_is_left_out():
 IMAGES = yaml.safe_load((Path(sparseid.papers.ddl.__file__).parent / "published_images.yaml").read_text())
 
 
-@pytest.mark.parametrize(("preset", "data"), [("table8", "cars3d"), ("table8_mpi3d", "mpi3d")])
-def test_every_trial_of_ddls_table_8_has_the_stated_setting(preset, data):
+@pytest.mark.parametrize(("preset", "data"), [("table1", "shapes3d"), ("table8", "cars3d"), ("table8_mpi3d", "mpi3d")])
+def test_every_trial_of_ddls_tables_of_factor_vae_has_the_stated_setting(preset, data):
     trials = plan([f"experiment=ddl/{preset}", "scale=paper"]).trials
-    weights = {name: entry["value"] for name, entry in IMAGES["weights"].items()}
+    names = ("none", "latent", "dependency") if preset == "table1" else tuple(IMAGES["weights"])
+    weights = {name: IMAGES["weights"][name]["value"] for name in names}
     asked = [(trial.run.method.penalty, trial.run.method.alpha, trial.run.seed) for trial in trials]
     assert asked == [(*weight, seed) for weight in weights.items() for seed in IMAGES["seeds"]["value"]]
     for trial in trials:
@@ -353,13 +357,55 @@ def test_every_trial_of_ddls_table_8_has_the_stated_setting(preset, data):
             assert (value, type(value)) == (entry["value"], type(entry["value"])), key
 
 
-@pytest.mark.parametrize(("data", "settings"), [("cars3d", Cars3DSettings), ("mpi3d", MPI3DSettings)])
+OF_IMAGES = {"cars3d": Cars3DSettings, "mpi3d": MPI3DSettings, "shapes3d": Shapes3DSettings}
+
+
+@pytest.mark.parametrize(("data", "settings"), OF_IMAGES.items())
 def test_no_setting_of_factor_vae_and_its_images_is_left_out(data, settings):
     keys = leaves({*dotted_keys(FactorVAESettings, "method."), *dotted_keys(settings, "data.")})
     named = {*IMAGES["settings"], *IMAGES["of_data"][data], "method.penalty", "method.alpha"}
     assert keys - {"method.name", "data.name"} == {key for key in named if not key.startswith("trainer.")}
     parts = (*IMAGES["of_data"].values(), *(IMAGES[name] for name in ("settings", "weights", "upsampled")))
     assert all(entry["source"] for part in parts for entry in part.values())
+
+
+ENCDIFF = IMAGES["encdiff"]
+
+
+@pytest.mark.parametrize(("preset", "data"), [("fig9", "shapes3d"), ("fig10", "cars3d"), ("fig11", "mpi3d")])
+def test_every_run_of_encdiff_has_the_stated_setting_and_starts_from_a_shared_autoencoder(preset, data):
+    trials = plan([f"experiment=ddl/{preset}", "scale=paper"]).trials
+    asked = [trial.run for trial in trials if trial.run.method.training == "encdiff"]
+    weights = {name: entry["value"] for name, entry in ENCDIFF["weights"].items()}
+    found = [(run.method.penalty, run.method.alpha, run.seed) for run in asked]
+    assert found == [(*weight, seed) for weight in weights.items() for seed in IMAGES["seeds"]["value"]]
+    stated = ENCDIFF["settings"] | ENCDIFF["of_data"][data]
+    for run in asked:
+        assert run.data.name == data
+        for key, entry in stated.items():
+            value = value_of(run, key)
+            assert (value, type(value)) == (entry["value"], type(entry["value"])), key
+    autoencoders = [trial.run for trial in trials if trial.run.method.training == "autoencoder"]
+    assert [run.seed for run in autoencoders] == IMAGES["seeds"]["value"]
+    for run in autoencoders:
+        assert run.trainer.max_samples == stated["method.autoencoder.samples"]["value"]
+        assert run.trainer.batch_size == stated["method.autoencoder.batch_size"]["value"]
+
+
+@pytest.mark.parametrize(("data", "settings"), OF_IMAGES.items())
+def test_no_setting_of_encdiff_and_its_images_is_left_out(data, settings):
+    keys = leaves({*dotted_keys(EncDiffSettings, "method."), *dotted_keys(settings, "data.")})
+    named = {*ENCDIFF["settings"], *ENCDIFF["of_data"][data], "method.penalty", "method.alpha"}
+    assert keys - {"method.name", "data.name"} == {key for key in named if not key.startswith("trainer.")}
+    parts = (*ENCDIFF["of_data"].values(), ENCDIFF["settings"], ENCDIFF["weights"])
+    assert all(entry["source"] for part in parts for entry in part.values())
+
+
+def test_table_1_shares_runs_with_table_8_and_traversals_those_of_swaps():
+    names = ("table1", "table8", "table8_mpi3d", "fig9", "fig10", "fig11")
+    parts = [preset_runs(f"ddl/{name}", "paper") for name in names]
+    assert preset_runs("ddl/fig8_shapes3d", "paper") < parts[3]
+    assert frozenset().union(*parts) <= artefact_runs("ddl/table1", "paper")
 
 
 def test_table_7_shares_runs_with_table_8_and_upsamples_the_images_of_the_others():

@@ -266,7 +266,7 @@ def test_table_lists_short_sweeps_and_folds_long_ones(tmp_path, capsys, pretend)
     shown = capsys.readouterr().out
     assert shown.count("digitcircle-sparling_mt-seed4-") == 9  # figures 3 to 6 and 8 to 11, table 2; table 1 is folded
     assert "aaaaaaaa, local changes" in shown
-    assert re.search(r"ddl/fig10,\s+ddl/fig11: no preset yet", shown)
+    assert re.search(r"ddl/table3[^:]*: no preset yet", shown)
     whole = shown.partition("all papers")[2].splitlines()[0]
     assert re.fullmatch(
         r" +1 of \d+ done: 1 done,( \d+( planned)?)? +\d+(\.\d)? h \+ \d+ unknown", whole

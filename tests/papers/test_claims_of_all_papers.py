@@ -38,6 +38,7 @@ NOT_PRINTED = {
         *("tbr-fig7-minimal_change", "tbr-fig7-beats_baseline", "tbr-fig8-robust", "tbr-fig8-best_sparse"),
         *("ddl-fig4-below-ref", "ddl-fig4-regulariser-helps", "ddl-fig5-only-diverse-identified"),
         "ddl-fig8-traversal-flow",
+        *("ddl-fig9-swap", "ddl-fig10-swap", "ddl-fig11-swap"),
         *("sparse_vae-fig3-mse_vs_vae", "sparse_vae-fig3-mse_vs_vae_test", "sparse_vae-fig3-mse_vsc"),
         *("sparse_vae-fig3-dci_vs_vae", "sparse_vae-fig3-dci_robust", "sparse_vae-fig3-dci_decreases"),
         *("sparse_vae-fig3-dci_vsc_worst", "sparse_vae-fig3-beta_like_vae", "sparse_vae-fig4-tsne_separation"),
@@ -200,6 +201,12 @@ LARGEST = {
 """Metric -> largest value; others are drawn up to 100."""
 UNIFORM = ("mcc", "auc", "log_loss", "accuracy", "dci", "silhouette")
 """Metrics whose values are spread evenly; others over the orders of magnitude."""
+SWAPPED = {
+    "ddl/fig9": ("floor_hue", "wall_hue"),
+    "ddl/fig10": ("azimuth", "object_type"),
+    "ddl/fig11": ("horizontal_axis", "vertical_axis", "background_colour"),
+}
+"""Figure -> factors that its claim is about."""
 TITLES = ("Alien (1979)", "Star Wars: Episode V (1980)", "Raiders of the Lost Ark (1981)", "Heat (1995)")
 
 
@@ -228,6 +235,10 @@ def drawn_entries(artefact, rng):
     if artefact == "ddl/theory":
         found = [({"groups": "12-23", "rho": rho}, "mcc") for rho in (0.0, 0.8)]
         found += [({"mask": "circulant2", "dim": 3, "m": 6}, "structure_f1")]
+    if artefact in SWAPPED:
+        cells = itertools.product(SWAPPED[artefact], ("transfer", "leak"))
+        of_encdiff = {"backbone": "encdiff", "regulariser": "dependency"}
+        found = [({**of_encdiff, "factor": factor}, metric) for factor, metric in cells]
     for keys, metric in found:
         largest, n = LARGEST.get(metric, 100.0), {"sparling/fig10": 1, "tbr/table3": 20}.get(artefact, 3)
         spread = rng.random(n) if metric in UNIFORM else 10 ** rng.uniform(-4, 0, n)

@@ -4,6 +4,7 @@ import itertools
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sparseid.data.mlp_mixture.masks import circulant
@@ -68,11 +69,24 @@ def images(table, scale="paper", **instead):
         keys = {"backbone": "factorvae", "image_size": 64, **target.keys}
         keys["image_size"] //= 1 if scale == "paper" else 2
         low, high = target.interval
-        name = "_".join(str(target.keys[key]) for key in ("regulariser", "image_size") if key in target.keys)
+        parts = ("backbone", "regulariser", "image_size") if table == "table1" else ("regulariser", "image_size")
+        name = "_".join(str(target.keys[key]) for key in parts if key in target.keys)
         mean = instead.get(name, target.value)
         values = {0: mean + (low - high) / 2, 1: mean, 2: mean + (high - low) / 2}
         made += [Row(keys=keys, seed=seed, metric=target.metric, value=v, **base) for seed, v in values.items()]
     return newest(rows_frame(made))
+
+
+def swaps(factors=("floor_hue", "wall_hue"), **instead):
+    """Rows of EncDiff's swaps and traversals, with another mean of a metric, or of a metric of a factor."""
+    means = {"transfer": 0.9, "leak": 0.1, "selectivity": 0.9}
+    of_encdiff = {"backbone": "encdiff", "regulariser": "dependency"}
+    return frame(
+        [
+            ({**of_encdiff, "factor": factor}, metric, instead.get(f"{metric}_{factor}", instead.get(metric, mean)))
+            for factor, (metric, mean) in itertools.product(factors, means.items())
+        ]
+    )
 
 
 def figure4(ref=0.95, int_with=0.2, int_without=0.5):
@@ -117,6 +131,7 @@ TABLES = [
     ("table7", partial(images, "table7"), 2),
     ("table7", partial(images, "table7", "small"), 2),
     ("table8", partial(images, "table8"), 1),
+    ("table1", partial(images, "table1"), 4),
 ]
 
 
@@ -158,6 +173,40 @@ def test_figure_8_has_a_panel_for_each_penalty_with_arrays():
     assert drawn.axes[0].get_images()[0].get_array().shape == (4 * 28, 9 * 28)
     assert flow.traversals_by_penalty(flows(), lambda run: {}, "small") is None
     assert list(run_figures("ddl", flows(), arrays, "small")) == ["traversals"]
+
+
+def test_claims_of_table_1_count_cells():
+    helps, beats, best, collapse = (
+        f"ddl-table1-{name}"
+        for name in ("dependency-helps-most", "dependency-beats-latent", "factorvae-all-cells", "latent-can-collapse")
+    )
+    rows = images("table1", encdiff_dependency=0.1)  # 6 of 18
+    assert outcomes("table1", rows) == {helps: "holds", beats: "holds", best: "holds", collapse: "holds"}
+    rows = images("table1", encdiff_dependency=0.1, disco_dependency=0.1)
+    assert outcomes("table1", rows) == {helps: "fails", beats: "fails", best: "holds", collapse: "holds"}
+    rows = images("table1", factorvae_latent=0.9)
+    assert outcomes("table1", rows)[best] == outcomes("table1", rows)[collapse] == "fails"
+    without = images("table1")
+    without = without[key(without, "backbone") != "disco"]
+    assert outcomes("table1", without) == {helps: "holds", beats: "holds", best: "holds", collapse: "holds"}
+    few = without[key(without, "backbone") != "encdiff"]
+    found = CLAIMS[helps](few)
+    assert found.outcome == "undecided"
+    assert found.text == "holds in 6 of 18 cases, 10 are needed; 12 undecided or not measured"
+
+
+def test_claims_of_swaps_need_transfer_without_leak():
+    claim = {"fig9": ("floor_hue", "wall_hue"), "fig10": ("azimuth", "object_type")}
+    for name, factors in claim.items():
+        assert outcomes(name, swaps(factors)) == {f"ddl-{name}-swap": "holds"}
+        assert outcomes(name, swaps(factors, transfer=0.7)) == {f"ddl-{name}-swap": "fails"}
+        assert outcomes(name, swaps(factors, **{f"leak_{factors[1]}": 0.3})) == {f"ddl-{name}-swap": "fails"}
+    axes = ("horizontal_axis", "vertical_axis", "background_colour")
+    assert outcomes("fig11", swaps(axes, transfer_vertical_axis=0.1)) == {"ddl-fig11-swap": "holds"}
+    assert outcomes("fig11", swaps(axes, transfer_background_colour=0.1)) == {"ddl-fig11-swap": "fails"}
+    # the better axis is the one whose leak counts
+    both = swaps(axes, transfer_vertical_axis=0.95, leak_vertical_axis=0.5)
+    assert outcomes("fig11", both) == {"ddl-fig11-swap": "fails"}
 
 
 def test_claims_of_tables_fail_where_columns_are_swapped():
@@ -216,7 +265,11 @@ def test_sufficient_diversity_by_its_definition():
 
 def test_table_5_has_the_papers_columns_and_table_6_its_cells():
     synthetic = ("ddl/table5", table5(), 9), ("ddl/table6", table6(), 18), ("ddl/table4", table4(), 9)
-    of_images = ("ddl/table7", images("table7"), 8), ("ddl/table8", images("table8"), 20)
+    of_images = (
+        ("ddl/table7", images("table7"), 8),
+        ("ddl/table8", images("table8"), 20),
+        ("ddl/table1", images("table1"), 54),
+    )
     for name, rows, count in (*synthetic, *of_images):
         made = [cell for cell in entries(artefact(name), rows, "paper") if cell.ours is not None]
         assert len(made) == count
@@ -280,3 +333,51 @@ def test_a_run_on_images_draws_a_line_of_images_per_latent():
     first = figures.run_figures(frame([]), arrays, "small")["traversals"].axes[0]
     assert [text.get_text() for text in first.get_yticklabels()] == ["z1", "z2", "z3"]
     assert first.images[0].get_array()[4, 0, 0] == 255
+
+
+def pictured(units=3, images=4, side=4):
+    """Arrays of a run of EncDiff, each image of one shade."""
+    shade = np.arange(units * images, dtype=np.uint8).reshape(units, images, 1, 1, 1)
+    return {
+        "swap_examples": np.full((images, side, side, 3), 100, np.uint8),
+        "swap_decoded": np.full((images, side, side, 3), 101, np.uint8),
+        "swaps": shade + np.zeros((side, side, 3), np.uint8),
+        "examples": np.full((2, side, side, 3), 100, np.uint8),
+        "reconstructions": np.full((2, side, side, 3), 101, np.uint8),
+        "traversals": np.zeros((2, units, 5, side, side, 3), np.uint8),
+        "traversal_values": np.linspace(-2, 2, 5),
+        "active": np.array([True, False, True]),
+        "chosen": np.array([2, 0, 2]),
+        "factor_names": np.array(["floor_hue", "shape", "scale"]),
+    }
+
+
+def test_a_figure_of_swaps_shows_a_line_per_unit_with_and_without_the_penalty():
+    rows = pd.concat([swaps(), swaps().assign(key_regulariser="none", run="plain")], ignore_index=True)
+    arrays = {"r": pictured(), "plain": pictured() | {"swap_examples": np.full((4, 4, 4, 3), 50, np.uint8)}}
+    figure = artefact("ddl/fig9").figure(rows, arrays.get, "small")
+    plain, penalised = figure.axes
+    assert (plain.get_title(), penalised.get_title()) == ("none", "dependency")
+    sheet = penalised.images[0].get_array()
+    assert sheet.shape == ((3 + 2) * 4 + 2, 4 * 4, 3)
+    assert (plain.images[0].get_array()[0, 0, 0], sheet[0, 0, 0], sheet[4, 0, 0]) == (50, 100, 101)
+    np.testing.assert_array_equal(sheet[10::4, ::4, 0], np.arange(12).reshape(3, 4))
+    names = [text.get_text() for text in penalised.get_yticklabels()]
+    assert names == ["image", "decoded", "z1\nshape", "z2\ninactive", "z3\nfloor hue, scale"]
+    assert artefact("ddl/fig9").figure(rows, lambda run: {}, "small") is None
+    only = {"r": pictured(), "plain": {}}
+    assert len(artefact("ddl/fig9").figure(rows, only.get, "small").axes) == 1
+
+
+def test_figure_8_shows_traversals_with_the_names_of_factors():
+    figure = artefact("ddl/fig8_shapes3d").figure(swaps(), {"r": pictured()}.get, "small")
+    names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert names == ["z1\nshape", "z2\ninactive", "z3\nfloor hue, scale"]
+
+
+def test_a_run_of_encdiff_draws_swaps_and_one_of_its_autoencoder_reconstructions():
+    assert set(run_figures("ddl", swaps(), pictured(), "small")) == {"traversals", "swaps"}
+    arrays = {name: pictured()[name] for name in ("examples", "reconstructions")}
+    (figure,) = run_figures("ddl", swaps(), arrays, "small").values()
+    assert figure.axes[0].images[0].get_array().shape == (8, 8, 3)
+    assert run_summary("ddl", swaps()).id == "ddl/run_on_images"

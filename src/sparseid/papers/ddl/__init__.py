@@ -5,9 +5,10 @@ from __future__ import annotations
 from sparseid.measurements import Metric
 from sparseid.methods.ddl.metrics import METRICS as OF_VECTORS
 from sparseid.methods.disco.metrics import METRICS as OF_DIRECTIONS
+from sparseid.methods.encdiff.metrics import METRICS as OF_ENCDIFF
 from sparseid.methods.factor_vae.metrics import METRICS as OF_IMAGES
 from sparseid.methods.gin.metrics import METRICS as OF_FLOWS
-from sparseid.papers.ddl import figures
+from sparseid.papers.ddl import image_figures
 from sparseid.papers.ddl.artefacts import ARTEFACTS, SUMMARIES
 from sparseid.papers.paper import Paper
 
@@ -15,6 +16,7 @@ LABELS = {
     "ddl": "DDL",
     "factorvae": "FactorVAE",
     "encdiff": "EncDiff",
+    "encdiff_autoencoder": "EncDiff's autoencoder",
     "disco": "DisCo",
     "disco_generator": "DisCo's generator",
     "orojar": "OroJAR",
@@ -33,6 +35,7 @@ METRICS = (
     *OF_IMAGES,
     *OF_FLOWS,
     *OF_DIRECTIONS,
+    *OF_ENCDIFF,
     Metric("dead_features", "count", "low"),
     Metric("distance", "correlation", "low", meaning="mean difference to the paper's MCC of tables 5 and 6"),
 )
@@ -43,6 +46,6 @@ PAPER = Paper(
     summaries=SUMMARIES,
     metrics=METRICS,
     labels=LABELS,
-    run_figures=figures.run_figures,
+    run_figures=image_figures.run_figures,
     position=5,
 )

@@ -5,14 +5,19 @@ from __future__ import annotations
 from functools import partial
 
 from sparseid.methods.disco.metrics import METRICS as OF_DIRECTIONS
+from sparseid.methods.encdiff.metrics import METRICS as OF_ENCDIFF
 from sparseid.methods.factor_vae.metrics import METRICS as OF_IMAGES
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import claims_in
-from sparseid.papers.ddl import claims, figures, flow, image_claims, study, theory
+from sparseid.papers.ddl import claims, figures, flow, image_claims, image_figures, study, theory
 
 _of_ddl = partial(Artefact, paper="ddl", checks=claims_in(claims, flow, image_claims, theory))
 _of_mcc = partial(_of_ddl, metrics=("mcc",))
 _of_images = partial(_of_ddl, metrics=(*image_claims.SCORES, "active_dims"))
+_of_encdiff = partial(
+    _of_ddl, entry_keys=("dataset", "regulariser", "factor"), metrics=("transfer", "leak", "decoded_accuracy")
+)
+OF_ENCDIFF_RUNS = {"backbone": ("encdiff",), "regulariser": image_claims.OF_TABLE1}
 
 _of_disco = partial(_of_images, entry_keys=("dataset", "backbone", "regulariser"), targets_of=("ddl/table1",))
 _DISCO = {"backbone": ("disco",), "regulariser": ("none", "latent", image_claims.DEPENDENCY)}
@@ -68,6 +73,17 @@ ARTEFACTS = (
         for name in image_claims.DATASETS
     ),
     _of_images(
+        id="ddl/table1",
+        title="Table 1: dependency and latent sparsity on backbones of images",
+        selects={
+            "backbone": image_claims.BACKBONES,
+            "regulariser": image_claims.OF_TABLE1,
+            "dataset": image_claims.DATASETS_OF_TABLE1,
+        },
+        entry_keys=("dataset", "backbone", "regulariser"),
+        presets=("ddl/table1", "ddl/table8", "ddl/table8_mpi3d", "ddl/fig9", "ddl/fig10", "ddl/fig11"),
+    ),
+    _of_images(
         id="ddl/table7",
         title="Table 7: penalties on Cars3D, by size of the images (below scale=paper half the size named)",
         selects={"backbone": ("factorvae",), "regulariser": image_claims.REGULARISERS, "dataset": ("cars3d",)},
@@ -91,6 +107,31 @@ ARTEFACTS = (
         selects={"backbone": ("factorvae",), "regulariser": image_claims.REGULARISERS, "dataset": ("mpi3d",)},
         entry_keys=("dataset", "regulariser"),
         targets_of=("ddl/table8",),
+    ),
+    _of_encdiff(
+        id="ddl/fig8_shapes3d",
+        title="Figure 8, Shapes3D: traversals of EncDiff's units",
+        selects={**OF_ENCDIFF_RUNS, "dataset": ("shapes3d",), "regulariser": (image_claims.DEPENDENCY,)},
+        metrics=("selectivity", "decoded_accuracy"),
+        draw_arrays=image_figures.traversals_of_newest,
+    ),
+    _of_encdiff(
+        id="ddl/fig9",
+        title="Figure 9: swaps of EncDiff's units on Shapes3D",
+        selects={**OF_ENCDIFF_RUNS, "dataset": ("shapes3d",)},
+        draw_arrays=image_figures.swaps_of_newest,
+    ),
+    _of_encdiff(
+        id="ddl/fig10",
+        title="Figure 10: swaps of EncDiff's units on Cars3D",
+        selects={**OF_ENCDIFF_RUNS, "dataset": ("cars3d",)},
+        draw_arrays=image_figures.swaps_of_newest,
+    ),
+    _of_encdiff(
+        id="ddl/fig11",
+        title="Figure 11: swaps of EncDiff's units on MPI3D",
+        selects={**OF_ENCDIFF_RUNS, "dataset": ("mpi3d",)},
+        draw_arrays=image_figures.swaps_of_newest,
     ),
     _of_ddl(
         id="ddl/fig8",
@@ -121,9 +162,9 @@ SUMMARIES = (
     _of_ddl(
         id="ddl/run_on_images",
         title="Diverse Dictionary Learning on images, one run",
-        selects={"backbone": ("factorvae", "disco", "disco_generator")},
-        entry_keys=("dataset", "image_size", "backbone", "regulariser", "alpha"),
-        metrics=tuple(metric.name for metric in (*OF_IMAGES, *OF_DIRECTIONS)),
+        selects={"backbone": ("factorvae", "encdiff", "encdiff_autoencoder", "disco", "disco_generator")},
+        entry_keys=("dataset", "image_size", "backbone", "regulariser", "alpha", "factor"),
+        metrics=tuple(metric.name for metric in (*OF_IMAGES, *OF_ENCDIFF, *OF_DIRECTIONS)),
         summary_of_run=True,
     ),
     _of_ddl(

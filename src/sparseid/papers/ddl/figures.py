@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -172,11 +173,23 @@ def traversals(arrays: Mapping[str, np.ndarray]) -> Figure:
             sheet[side : 2 * side, :side] = arrays["reconstructions"][number]
         axes.imshow(sheet.squeeze(), cmap="gray", interpolation="nearest")
         active = arrays["active"] if decoded else np.ones(latents, bool)
-        names = [f"z{latent + 1}" + ("" if of else "\ninactive") for latent, of in enumerate(active)]
-        axes.set_yticks([(latent + 0.5) * side for latent in range(latents)], names if number == 0 else [""] * latents)
+        names = unit_names(arrays, active) if number == 0 else [""] * latents
+        axes.set_yticks([(latent + 0.5) * side for latent in range(latents)], names)
         axes.set_xticks(
             [side / 2, *places], ["image,\ndecoded" if decoded else "image", *(f"{value:g}" for value in values)]
         )
         axes.tick_params(labelsize=7, length=0)
         axes.spines[:].set_visible(False)
     return figure
+
+
+def unit_names(arrays: Mapping[str, np.ndarray], active: Iterable[bool]) -> list[str]:
+    """Return the name of each latent: its number, the factors for which it stands if known, and if it is inactive."""
+    stands_for: dict[int, list[str]] = {}
+    if "chosen" in arrays:
+        for latent, factor in zip(arrays["chosen"].tolist(), arrays["factor_names"].tolist(), strict=True):
+            stands_for.setdefault(latent, []).append(label(factor))
+    return [
+        "\n".join([f"z{latent + 1}", *wrap(", ".join(stands_for.get(latent, [])), 24), *([] if of else ["inactive"])])
+        for latent, of in enumerate(active)
+    ]
