@@ -9,6 +9,7 @@ import pandas as pd
 from sparseid.measurements import Key
 from sparseid.papers.claims import (
     Finding,
+    Outcome,
     claim,
     decide,
     every,
@@ -94,9 +95,11 @@ def at_least(number: int) -> Callable[[Mapping[str, Finding]], Finding]:
         text += f"; fails in {', '.join(failing)}" if failing else ""
         text += f"; {open_cases} undecided or not measured" if open_cases else ""
         measured = any(finding.measured for finding in findings.values())
+        outcome: Outcome = "undecided"
         if holding >= number:
-            return Finding("holds", text, holding, measured=measured)
-        outcome = "fails" if holding + open_cases < number else "undecided"
+            outcome = "holds"
+        elif holding + open_cases < number:
+            outcome = "fails"
         return Finding(outcome, text, holding, measured=measured)
 
     return combine
