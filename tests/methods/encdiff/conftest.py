@@ -36,7 +36,7 @@ SMALL = {
 
 
 def composed(outputs: Path, *changes: str) -> RunConfig:
-    """Return a run of 12 steps, with changes like method.alpha=0.1."""
+    """Return a run of 10 steps, with changes like method.alpha=0.1."""
     import fake_images
 
     published = {k: v for k, v in yaml.safe_load(METHOD.read_text()).items() if k != "defaults"}
@@ -45,7 +45,7 @@ def composed(outputs: Path, *changes: str) -> RunConfig:
         "data": OmegaConf.structured(fake_images.FakeImagesSettings),
         "trainer": OmegaConf.structured(TrainerSettings),
     }
-    trainer = {"max_samples": 12 * 8, "batch_size": 8, "threads": 1, "accelerator": "cpu"}
+    trainer = {"max_samples": 10 * 8, "batch_size": 8, "threads": 1, "accelerator": "cpu"}
     tree = OmegaConf.merge(groups, {"method": published, "trainer": trainer, "seed": 0}, {"method": SMALL})
     tree = OmegaConf.merge(tree, OmegaConf.from_dotlist(list(changes)))
     parts = {name: OmegaConf.to_object(tree[name]) for name in groups}
