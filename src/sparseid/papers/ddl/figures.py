@@ -190,6 +190,6 @@ def unit_names(arrays: Mapping[str, np.ndarray], active: Iterable[bool]) -> list
         for latent, factor in zip(arrays["chosen"].tolist(), arrays["factor_names"].tolist(), strict=True):
             stands_for.setdefault(latent, []).append(label(factor))
     return [
-        "\n".join([f"z{latent + 1}", *wrap(", ".join(stands_for.get(latent, [])), 24), *([] if of else ["inactive"])])
+        "\n".join([f"z{latent + 1}", *wrap(", ".join(stands_for.get(latent, [])), 16), *([] if of else ["inactive"])])
         for latent, of in enumerate(active)
     ]
