@@ -38,7 +38,7 @@ NOT_PRINTED = {
         *("tbr-fig7-minimal_change", "tbr-fig7-beats_baseline", "tbr-fig8-robust", "tbr-fig8-best_sparse"),
         *("ddl-fig4-below-ref", "ddl-fig4-regulariser-helps", "ddl-fig5-only-diverse-identified"),
         "ddl-fig8-traversal-flow",
-        *("ddl-fig9-swap", "ddl-fig10-swap", "ddl-fig11-swap"),
+        *("ddl-fig8-traversal-encdiff", "ddl-fig9-swap", "ddl-fig10-swap", "ddl-fig11-swap"),
         *("sparse_vae-fig3-mse_vs_vae", "sparse_vae-fig3-mse_vs_vae_test", "sparse_vae-fig3-mse_vsc"),
         *("sparse_vae-fig3-dci_vs_vae", "sparse_vae-fig3-dci_robust", "sparse_vae-fig3-dci_decreases"),
         *("sparse_vae-fig3-dci_vsc_worst", "sparse_vae-fig3-beta_like_vae", "sparse_vae-fig4-tsne_separation"),
@@ -239,6 +239,10 @@ def drawn_entries(artefact, rng):
         cells = itertools.product(SWAPPED[artefact], ("transfer", "leak"))
         of_encdiff = {"backbone": "encdiff", "regulariser": "dependency"}
         found = [({**of_encdiff, "factor": factor}, metric) for factor, metric in cells]
+    if artefact == "ddl/fig8_shapes3d":
+        of_encdiff = {"backbone": "encdiff", "regulariser": "dependency"}
+        factors = ("orientation", "wall_hue", "shape", "object_hue")
+        found = [({**of_encdiff, "factor": factor}, "selectivity") for factor in factors]
     for keys, metric in found:
         largest, n = LARGEST.get(metric, 100.0), {"sparling/fig10": 1, "tbr/table3": 20}.get(artefact, 3)
         spread = rng.random(n) if metric in UNIFORM else 10 ** rng.uniform(-4, 0, n)

@@ -38,8 +38,8 @@ MOST = 10
 """Number of the 18 comparisons in table 1 that "across most datasets and backbones" asks for."""
 AXES = ("horizontal_axis", "vertical_axis")
 """Factors of MPI3D by which the arm turns."""
-TRANSFERRED, LEAKED = 0.8, 0.2
-"""Bounds of the claims about swaps."""
+TRANSFERRED, LEAKED, SELECTED = 0.8, 0.2, 0.8
+"""Bounds of the claims about swaps and traversals."""
 NATIVE, UPSAMPLED = 64, 128
 """Sizes of images in table 7, in pixels."""
 
@@ -180,3 +180,10 @@ def swaps_on_cars3d(rows: pd.DataFrame, factor: str) -> Finding:
 @for_every("{}", ("rotation", "background_colour"))
 def swaps_on_mpi3d(rows: pd.DataFrame, factor: str) -> Finding:
     return swap_moves(rows, *(AXES if factor == "rotation" else (factor,)))
+
+
+@claim("ddl-fig8-traversal-encdiff", against="ddl/fig8_shapes3d")
+@for_every("{}", ("orientation", "wall_hue", "shape", "object_hue"))
+def traversals_on_shapes3d(rows: pd.DataFrame, of_encdiff: pd.DataFrame, factor: str) -> Finding:
+    found = per_seed(of_encdiff, "selectivity", backbone="encdiff", regulariser=DEPENDENCY, factor=factor)
+    return mean_above(found, SELECTED, "selectivity")
