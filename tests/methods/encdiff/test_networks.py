@@ -14,7 +14,7 @@ from sparseid.methods.encdiff.networks import (
 from sparseid.methods.encdiff.settings import AutoencoderSettings, DenoiserSettings, EncDiffSettings
 
 SMALL = DenoiserSettings(width=4, groups=2, multipliers=[1, 2], attention=[True, False], blocks=1, heads=2)
-PUBLISHED = AutoencoderSettings(samples=1, batch_size=1, lr=1.0)
+PUBLISHED = AutoencoderSettings(samples=1, batch_size=1, learning_rate=1.0)
 
 
 def test_the_image_encoder_is_the_published_one():

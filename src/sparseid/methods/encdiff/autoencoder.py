@@ -61,7 +61,7 @@ class AutoencoderModule(ExperimentModule):
     def configure_optimizers(self) -> Any:
         """Return Adam for the autoencoder, and for the discriminator if there is one."""
         networks = [network for network in (self.autoencoder, self.discriminator) if network is not None]
-        lr = self.settings.autoencoder.lr
+        lr = self.settings.autoencoder.learning_rate
         return [torch.optim.Adam(network.parameters(), lr=lr, betas=(0.5, 0.9), fused=True) for network in networks]
 
     def training_step(self, batch: FactorBatch, batch_idx: int) -> Tensor:

@@ -31,7 +31,7 @@ class AutoencoderSettings:
     )
     channels: int = setting("Channels of the latents.", default=3, at_least=1)
     codes: int = setting("Vectors of the codebook.", default=2048, at_least=2)
-    lr: float = setting("Adam's learning rate, with betas 0.5 and 0.9.", above=0)
+    learning_rate: float = setting("Adam's learning rate, with betas 0.5 and 0.9.", above=0)
     adversarial: float = setting(
         "Weight of a discriminator of patches, relative to the gradient of the pixels' error; 0 for none.",
         default=0.0,
