@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
@@ -152,3 +153,28 @@ def standardised(tokens: Tensor) -> Standardised:
     """Standardise each of tokens (tokens, width) over its width, as TopK and BatchTopK do."""
     mean, std = tokens.mean(dim=1, keepdim=True), tokens.std(dim=1, keepdim=True)
     return Standardised((tokens - mean) / (std + TINY), mean, std)
+
+
+def restored(weights: Mapping[str, Tensor], part: str, k: int, per_batch: bool = False) -> SparseAutoencoder:
+    """Return an autoencoder of a checkpoint.
+
+    Parameters
+    ----------
+    weights
+        ``torch.load("checkpoints/last.ckpt", weights_only=True)["state_dict"]``.
+    part
+        ``input`` or ``output`` of the MLP.
+    k, per_batch
+        As of `SparseAutoencoder`: ``method.k``, and whether ``method.kind`` is batchtopk.
+
+    Raises
+    ------
+    KeyError
+        If the checkpoint has no such part.
+    """
+    start = f"networks.{part}."
+    own = {name.removeprefix(start): value for name, value in weights.items() if name.startswith(start)}
+    features, width = own["decoder"].shape
+    network = SparseAutoencoder(width, features, k, per_batch, centred="encoder_bias" not in own)
+    network.load_state_dict(own)
+    return network
