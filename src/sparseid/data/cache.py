@@ -167,7 +167,7 @@ def cached_array(
             npy.write_array_header_1_0(file, head)
             for part in parts():
                 try:
-                    file.write(np.ascontiguousarray(part, kind))
+                    file.write(np.ascontiguousarray(part, kind).data)
                 except OSError as error:
                     raise no_space(size) from error
 

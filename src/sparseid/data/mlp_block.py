@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -22,9 +22,12 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "swish": functional.silu,
 }
 """Pointwise activations by their names in configurations of ``transformers``."""
+WEIGHTS = ("up_weight", "up_bias", "down_weight", "down_bias")
+"""Tensors of an MLP."""
 
 
-class MLPBlock(NamedTuple):
+@dataclass(frozen=True)
+class MLPBlock:
     """Weights of an MLP with one hidden layer.
 
     Attributes
@@ -42,6 +45,11 @@ class MLPBlock(NamedTuple):
     down_weight: Tensor
     down_bias: Tensor
     activation: str
+
+    def to(self, device: torch.device) -> MLPBlock:
+        """Return the MLP on a device."""
+        weights = {name: getattr(self, name).to(device) for name in WEIGHTS}
+        return replace(self, **weights)
 
     def __call__(self, inputs: Tensor) -> Tensor:
         """Return the outputs (..., width) of inputs (..., width)."""

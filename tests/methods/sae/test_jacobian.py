@@ -87,7 +87,7 @@ def test_the_block_is_the_jacobian_of_the_mlp_between_the_codes(activation):
 
 
 def test_the_mean_of_absolute_entries_and_its_gradient_do_not_depend_on_how_many_tokens_are_taken_at_once(monkeypatch):
-    monkeypatch.setattr(jacobian, "TOKENS_AT_ONCE", 3)
+    monkeypatch.setitem(jacobian.TOKENS_AT_ONCE, "cpu", 3)
     mlp, pair, inputs = mlp_of(), pair_of(), torch.randn(7, 5, dtype=torch.float64)
     parameters = [pair[0].decoder, pair[1].encoder]
     parts = parts_of(pair, mlp, inputs)

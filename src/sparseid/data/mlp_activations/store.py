@@ -21,7 +21,7 @@ from sparseid.data.mlp_activations.settings import MLPActivationsSettings
 from sparseid.data.mlp_activations.texts import text_files
 from sparseid.data.mlp_activations.tokens import Tokens
 from sparseid.data.mlp_activations.transformer import Transformer
-from sparseid.data.mlp_block import MLPBlock
+from sparseid.data.mlp_block import WEIGHTS, MLPBlock
 from sparseid.errors import InputError
 
 SHARD = 2**16
@@ -30,7 +30,6 @@ READ_AT_ONCE = 2**12
 """Tokens that the model reads at a time, about."""
 VERSION = 1
 """Of this module's results; another one makes cached results anew."""
-WEIGHTS = ("up_weight", "up_bias", "down_weight", "down_bias")
 
 
 class ActivationStore:
@@ -73,8 +72,8 @@ class ActivationStore:
             return {name: getattr(mlp, name).cpu().contiguous().numpy() for name in WEIGHTS}
 
         stored = cached_arrays("mlp_activations", self._depends_on | {"part": "mlp"}, create)
-        weights = (torch.from_numpy(stored[name]) for name in WEIGHTS)
-        return MLPBlock(*weights, str(self.model.config[self.model.layout.activation]))
+        weights = {name: torch.from_numpy(stored[name]) for name in WEIGHTS}
+        return MLPBlock(**weights, activation=str(self.model.config[self.model.layout.activation]))
 
     def _shard(self, first: int) -> NDArray[Any]:
         """Return a shard (tokens, 2 x width), from sequence `first` on: the MLP's inputs, and its outputs."""
@@ -97,7 +96,9 @@ class ActivationStore:
                 inputs, outputs = self._transformer.activations(ids[start : start + step], self.tokens)
                 if start == 0:
                     self._transformer.check(inputs, outputs)
-                both = torch.cat([inputs, outputs], dim=-1).flatten(0, 1).cpu().numpy().astype(self.settings.stored)
+                both = torch.cat([inputs, outputs], dim=-1).flatten(0, 1).cpu().numpy()
+                with np.errstate(over="ignore"):  # checked next
+                    both = both.astype(self.settings.stored)
                 if not np.isfinite(both).all():
                     text = "activations are not finite numbers in data.stored=float16: set data.stored=float32"
                     if self.settings.stored == "float32":

@@ -47,11 +47,13 @@ class Transformer:
         self.network = _load(model, layer).eval().requires_grad_(False).to(device)
         self.device = device
         names = model.layout
-        self._up = self.network.get_submodule(names.up.format(layer))
-        self._down = self.network.get_submodule(names.down.format(layer))
+        self._up, self._down = (self._linear(name.format(layer)) for name in (names.up, names.down))
         up, down = (each.weight.T if names.transposed else each.weight for each in (self._up, self._down))
-        biases = self._up.bias, self._down.bias
-        self.mlp = MLPBlock(up, biases[0], down, biases[1], str(model.config[names.activation]))
+        self.mlp = MLPBlock(up, self._up.bias, down, self._down.bias, str(model.config[names.activation]))
+
+    def _linear(self, name: str) -> Any:
+        """Return a linear map, a class of ``transformers`` in GPT-2."""
+        return self.network.get_submodule(name)
 
     @torch.inference_mode()
     def activations(self, sequences: NDArray[np.int32], tokens: Tokens) -> tuple[Tensor, Tensor]:

@@ -98,7 +98,7 @@ class _KnownProducts(torch.autograd.Function):
     """Scores at some places, of which the gradient reaches encoder and bias through these places only."""
 
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         ctx: Any, inputs: Tensor, encoder: Tensor, bias: Tensor, scores: Tensor, tokens: Tensor, features: Tensor
     ) -> Tensor:
         ctx.save_for_backward(inputs, tokens, features)
@@ -107,7 +107,7 @@ class _KnownProducts(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         inputs, tokens, features = ctx.saved_tensors
         order = features.argsort()
         by_feature, sorted_gradient = features[order], gradient[order]

@@ -15,8 +15,8 @@ from torch.autograd.function import once_differentiable
 
 from sparseid.data.mlp_block import MLPBlock
 
-TOKENS_AT_ONCE = 256
-"""Tokens whose rows are gathered at a time: (tokens, k, hidden) numbers, twice."""
+TOKENS_AT_ONCE = {"cpu": 16, "cuda": 512}
+"""Tokens whose rows are gathered at a time, (tokens, k, hidden) numbers twice: few enough for the cache of a CPU."""
 
 
 def through_hidden(decoder: Tensor, encoder: Tensor, mlp: MLPBlock) -> tuple[Tensor, Tensor]:
@@ -51,13 +51,12 @@ class _MeanAbsolute(torch.autograd.Function):
     """Mean of the absolute entries of all blocks; its gradient is computed on the way, a few tokens at a time."""
 
     @staticmethod
-    def forward(  # type: ignore[override]
-        ctx: Any, into: Tensor, out: Tensor, slopes: Tensor, inputs: Tensor, outputs: Tensor
-    ) -> Tensor:
+    def forward(ctx: Any, into: Tensor, out: Tensor, slopes: Tensor, inputs: Tensor, outputs: Tensor) -> Tensor:
         wanted = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
         entries = inputs.shape[0] * inputs.shape[1] * outputs.shape[1]
         total, of_into, of_out = into.new_zeros(()), torch.zeros_like(into), torch.zeros_like(out)
-        for slope, i, o in zip(*(each.split(TOKENS_AT_ONCE) for each in (slopes, inputs, outputs)), strict=True):
+        size = TOKENS_AT_ONCE.get(into.device.type, 64)
+        for slope, i, o in zip(*(each.split(size) for each in (slopes, inputs, outputs)), strict=True):
             sent, received = into[i], out[o].mul_(slope[:, None])
             block = received @ sent.transpose(1, 2)
             total += block.abs().sum()
@@ -70,7 +69,7 @@ class _MeanAbsolute(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         of_into, of_out = ctx.saved_tensors
         return gradient * of_into, gradient * of_out, None, None, None
 

@@ -19,7 +19,6 @@ from sparseid.methods.sae.settings import BATCHTOPK, JSAE, SAESettings
 if TYPE_CHECKING:
     from sparseid.data.batch import ActivationBatch
     from sparseid.data.mlp_activations.datamodule import MLPActivationsData
-    from sparseid.data.mlp_block import MLPBlock
     from sparseid.settings import RunNumbers
 
 PARTS = ("input", "output")
@@ -79,11 +78,7 @@ class SAEModule(ExperimentModule["MLPActivationsData"]):
 
     def on_fit_start(self) -> None:
         """Put the MLP on the device."""
-        self.mlp = self._mlp_on_device()
-
-    def _mlp_on_device(self) -> MLPBlock:
-        *weights, activation = self.data.mlp
-        return type(self.data.mlp)(*(weight.to(self.device) for weight in weights), activation)
+        self.mlp = self.data.mlp.to(self.device)
 
     def seen(self, tokens: Tensor) -> Standardised:
         """Return tokens (tokens, width) as the autoencoders see them, with what was taken off."""
@@ -129,16 +124,14 @@ class SAEModule(ExperimentModule["MLPActivationsData"]):
         jacobian = batch.inputs.new_zeros(())
         if settings.jacobian_weight:
             codes = [encoded[part].codes for part in PARTS]
-            jacobian = mean_absolute_jacobian(*self._jacobian_parts(self.mlp, batch.inputs, codes))
+            jacobian = mean_absolute_jacobian(*self._jacobian_parts(batch.inputs, codes))
         return Losses(error, idle, jacobian)
 
-    def _jacobian_parts(
-        self, mlp: MLPBlock, inputs: Tensor, codes: list[Codes]
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    def _jacobian_parts(self, inputs: Tensor, codes: list[Codes]) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """Return the arguments of `jacobian_block`."""
-        into, out = through_hidden(self.network("input").decoder, self.network("output").encoder, mlp)
-        active = (code.active.features.view(len(inputs), self.settings.k) for code in codes)
-        return into, out, mlp.slopes(inputs), *active
+        into, out = through_hidden(self.network("input").decoder, self.network("output").encoder, self.mlp)
+        of_inputs, of_outputs = (code.active.features.view(len(inputs), self.settings.k) for code in codes)
+        return into, out, self.mlp.slopes(inputs), of_inputs, of_outputs
 
     def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
         """Clip the gradient, then keep the dictionaries' rows at unit norm: the order of BatchTopK's code."""
@@ -162,7 +155,7 @@ class SAEModule(ExperimentModule["MLPActivationsData"]):
         networks = {part: self.network(part) for part in PARTS}
         self._totals = {part: CodeTotals(each.features, each.width, self.device) for part, each in networks.items()}
         self._jacobian = JacobianTotals() if self.settings.kind == JSAE else None
-        self._test_mlp = self._mlp_on_device()
+        self.mlp = self.data.mlp.to(self.device)
 
     def test_step(self, batch: ActivationBatch, batch_idx: int) -> None:
         """Add a batch of held-out tokens to the sums."""
@@ -172,7 +165,7 @@ class SAEModule(ExperimentModule["MLPActivationsData"]):
             codes.append(network.encode(seen.values).codes)
             self._totals[part].add(tokens, seen.undone(network.decode(codes[-1])), codes[-1])
         if self._jacobian is not None:
-            self._jacobian.add(jacobian_block(*self._jacobian_parts(self._test_mlp, batch.inputs, codes)))
+            self._jacobian.add(jacobian_block(*self._jacobian_parts(batch.inputs, codes)))
 
     def on_test_epoch_end(self) -> None:
         """Compute the measurements; keep how often each feature fires for figures."""

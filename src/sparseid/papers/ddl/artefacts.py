@@ -44,7 +44,7 @@ ARTEFACTS = (
         id="ddl/table3",
         title="Table 3: dead features of sparse autoencoders (ours: of an MLP's input and output together)",
         selects={"method": sae_claims.KINDS, "part": (None,)},
-        entry_keys=("method",),
+        entry_keys=("model", "corpus", "method"),
         metrics=(*(metric.name for metric in OF_TRANSFORMERS), SECONDS.name),
     ),
     _of_mcc(
