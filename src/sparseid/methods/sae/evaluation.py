@@ -89,7 +89,7 @@ class JacobianTotals:
 
 
 class PartResult(NamedTuple):
-    """What is measured of one code.
+    """Results of one code.
 
     Attributes
     ----------
