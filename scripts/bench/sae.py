@@ -38,7 +38,7 @@ def work() -> dict[str, Callable[[], object]]:
     made: dict[str, Callable[[], object]] = {}
     for name, per_batch in (("TopK", False), ("BatchTopK", True)):
         network = SparseAutoencoder(WIDTH, FEATURES, K, per_batch)
-        weights = [network.encoder, network.decoder, network.decoder_bias]
+        weights: list[Tensor] = [network.encoder, network.decoder, network.decoder_bias]
 
         def ours(network: SparseAutoencoder = network, weights: list[Tensor] = weights) -> tuple[Tensor, ...]:
             return torch.autograd.grad(squared_error(network(inputs), inputs), weights)
