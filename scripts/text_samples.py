@@ -1,7 +1,8 @@
-"""Create data/samples/scitldr_abstracts.txt.gz and wordnet_nouns.txt.gz.
+"""Create data/samples/scitldr_abstracts.txt.gz, wordnet_nouns.txt.gz and wikitext2.txt.gz.
 
 The abstracts are those of SciTLDR-A (github.com/allenai/scitldr, commit 5ccad9c, folder SciTLDR-Data/SciTLDR-A;
-Apache-2.0), the nouns those of WordNet 3.0 (the files index.noun and noun.exc, for example of Debian's wordnet-base).
+Apache-2.0), the nouns those of WordNet 3.0 (the files index.noun and noun.exc, for example of Debian's wordnet-base),
+the articles those of WikiText-2's parts for validation and test (CC BY-SA 3.0; the files valid.txt and test.txt).
 """
 
 from __future__ import annotations
@@ -41,6 +42,12 @@ def nouns(folder: Path) -> list[str]:
     return sorted([f"{form}{bases}" for form, bases in entries.items()] + both)
 
 
+def articles(folder: Path) -> list[str]:
+    """Return the lines of the validation set of WikiText-2, then of its test set, without byte order marks."""
+    texts = ((folder / f"{part}.txt").read_text(encoding="utf-8-sig") for part in ("valid", "test"))
+    return [line for text in texts for line in text.removesuffix("\n").split("\n")]
+
+
 def write(name: str, lines: Iterable[str]) -> None:
     content = gzip.compress(("\n".join(lines) + "\n").encode(), compresslevel=9, mtime=0)
     (SAMPLES / name).write_bytes(content)
@@ -48,13 +55,15 @@ def write(name: str, lines: Iterable[str]) -> None:
 
 
 def main() -> int:
-    """Read both sources, write both files."""
+    """Read the sources, write a file for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scitldr", type=Path, help="folder with train.jsonl, dev.jsonl and test.jsonl")
     parser.add_argument("wordnet", type=Path, help="folder with index.noun and noun.exc")
+    parser.add_argument("wikitext", type=Path, help="folder with valid.txt and test.txt")
     arguments = parser.parse_args()
     write("scitldr_abstracts.txt.gz", abstracts(arguments.scitldr))
     write("wordnet_nouns.txt.gz", nouns(arguments.wordnet))
+    write("wikitext2.txt.gz", articles(arguments.wikitext))
     return 0
 
 

@@ -9,6 +9,7 @@ import generator
 import latent_walk
 import latex_ocr
 import regcl
+import sae
 import sparse_vae
 import stack
 import step
@@ -31,6 +32,7 @@ def main() -> None:
         regcl,
         sparse_vae,
         ddl,
+        sae,
         busy,
     ):
         benchmark.main()

@@ -258,8 +258,8 @@ class DataSettings(Settings):
     loads: ClassVar[str]
     """LightningDataModule, as ``package.module:Class``; constructed by ``Class.from_settings(settings, numbers)``."""
     interface: ClassVar[str]
-    """Type of batch: motifs, position_labels, environments, contrastive, feature_matrix, mixture, factor_images or
-    images; methods name theirs in `MethodSettings.interfaces`."""
+    """Type of batch: motifs, position_labels, environments, contrastive, feature_matrix, mixture, factor_images,
+    images or mlp_activations; methods name theirs in `MethodSettings.interfaces`."""
     obtained_by: ClassVar[str] = ""
     """Function that downloads or checks user-provided files, as ``package.module:function``; ``make data`` calls it.
 

@@ -53,7 +53,7 @@ def test_every_field_of_every_component_is_documented(group):
 
 
 def test_names_are_those_of_the_folders():
-    names = ["ddl", "disco", "encdiff", "factor_vae", "gin", "regcl", "sparling", "sparse_vae", "tbr"]
+    names = ["ddl", "disco", "encdiff", "factor_vae", "gin", "regcl", "sae", "sparling", "sparse_vae", "tbr"]
     assert component_names("method") == names
     assert settings_class("data", "zeisel").__name__ == "ZeiselSettings"
 

@@ -22,6 +22,7 @@ from sparseid.data.fashion_mnist.settings import FashionMNISTSettings
 from sparseid.data.gtex.settings import GtexSettings
 from sparseid.data.gtex.sources import SOURCES
 from sparseid.data.latent_walk.settings import LatentWalkSettings
+from sparseid.data.mlp_activations.settings import MLPActivationsSettings
 from sparseid.data.mlp_mixture.settings import MLPMixtureSettings
 from sparseid.data.mpi3d.settings import MPI3DSettings
 from sparseid.data.seven_features.settings import SevenFeaturesSettings
@@ -33,6 +34,7 @@ from sparseid.methods.encdiff.settings import EncDiffSettings
 from sparseid.methods.factor_vae.settings import FactorVAESettings
 from sparseid.methods.gin.settings import GINSettings
 from sparseid.methods.regcl.settings import RegCLSettings
+from sparseid.methods.sae.settings import SAESettings
 from sparseid.methods.sparling.densities import density_grid
 from sparseid.methods.sparling.settings import SparlingSettings
 from sparseid.methods.sparse_vae.settings import SparseVAESettings
@@ -469,3 +471,25 @@ def test_tables_and_figure_5_share_the_runs_of_table_6():
     }
     assert all(len(runs["table6"] & runs[name]) == 3 for name in ("table4", "table5", "fig5"))
     assert len(runs["table5"] & runs["fig5"]) == 6
+
+
+TRANSFORMERS = yaml.safe_load((Path(sparseid.papers.ddl.__file__).parent / "published_transformers.yaml").read_text())
+
+
+def test_every_trial_of_ddls_table_3_has_the_stated_setting():
+    trials = plan(["experiment=ddl/table3", "scale=paper"]).trials
+    kinds = TRANSFORMERS["of_kind"]
+    assert [(t.run.method.kind, t.run.seed) for t in trials] == [
+        (kind, seed) for kind in kinds for seed in TRANSFORMERS["seeds"]["value"]
+    ]
+    for trial in trials:
+        for key, entry in (TRANSFORMERS["settings"] | kinds[trial.run.method.kind]).items():
+            value = value_of(trial.run, key)
+            assert (value, type(value)) == (entry["value"], type(entry["value"])), key
+            assert entry["source"]
+
+
+def test_no_setting_of_sparse_autoencoders_and_their_data_is_left_out():
+    keys = leaves({*dotted_keys(SAESettings, "method."), *dotted_keys(MLPActivationsSettings, "data.")})
+    named = {*TRANSFORMERS["settings"], *TRANSFORMERS["of_kind"]["jsae"], "method.kind"}
+    assert keys - {"method.name", "data.name"} == {key for key in named if not key.startswith("trainer.")}

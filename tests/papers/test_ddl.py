@@ -10,15 +10,15 @@ import pytest
 from sparseid.data.mlp_mixture.masks import circulant
 from sparseid.masks import as_mask
 from sparseid.papers.claims import Comparison, claims_in
-from sparseid.papers.ddl import claims, figures, flow, image_claims, theory
+from sparseid.papers.ddl import claims, figures, flow, image_claims, sae_claims, theory
 from sparseid.papers.ddl.claims import ALPHA, ALPHAS, DIMS, SCORES
 from sparseid.papers.registry import artefact, run_figures, run_summary
-from sparseid.papers.rows import key, newest, rows_frame
+from sparseid.papers.rows import key, newest, rows_frame, select
 from sparseid.papers.targets import load_targets
 from sparseid.reporting.aggregate import entries
 from sparseid.training.rows import Row
 
-CLAIMS, THEORY = claims_in(claims, flow, image_claims), claims_in(theory)
+CLAIMS, THEORY = claims_in(claims, flow, image_claims, sae_claims), claims_in(theory)
 
 BASE = {"run": "r", "paper": "ddl", "scale": "paper", "unit": "", "commit": "a" * 40, "dirty": False}
 BASE |= {"device": "cpu", "written": "2026-05-01T10:00:00+00:00", "recipe": "x", "n": 9}
@@ -97,6 +97,15 @@ def figure4(ref=0.95, int_with=0.2, int_without=0.5):
     return frame(made)
 
 
+def table3(cost=2.0, **instead):
+    rows = [(keys, "dead_features", instead.get(keys["method"], value)) for keys, value in printed("table3")]
+    rows += [({**rows[0][0], "part": "input"}, "dead_features", 1.0)]  # no entry of the table
+    times = [
+        ({**rows[0][0], "method": kind}, "seconds", value) for kind, value in (("topk", 60.0), ("jsae", 60.0 * cost))
+    ]
+    return select(frame([*rows, *times]), artefact("ddl/table3").selects)
+
+
 def figure5(dense=0.5):
     structures = {"circulant2": ("diverse", 0.9), "lower_triangular": ("diverse", 0.7), "dense": ("dense", dense)}
     return frame(
@@ -126,6 +135,7 @@ def outcomes(table, rows):
 
 
 TABLES = [
+    ("table3", table3, 2),
     ("table4", table4, 3),
     ("table5", table5, 2),
     ("table6", table6, 3),
@@ -219,6 +229,13 @@ def test_the_claim_of_traversals_reads_the_runs_on_shapes3d():
     assert check.check(frame([]), frame([])).outcome == "undecided"
 
 
+def test_claims_of_sparse_autoencoders_fail_where_one_number_contradicts_them():
+    order, cost = "ddl-table3-dead-order", "ddl-table3-cost"
+    assert outcomes("table3", table3(batchtopk=30)) == {order: "fails", cost: "holds"}
+    assert outcomes("table3", table3(jsae=207)) == {order: "fails", cost: "holds"}
+    assert outcomes("table3", table3(cost=2.6)) == {order: "holds", cost: "fails"}
+
+
 def test_claims_of_tables_fail_where_columns_are_swapped():
     def swapped(rows, **by):
         name, (one, other) = next(iter(by.items()))
@@ -282,8 +299,8 @@ def test_table_5_has_the_papers_columns_and_table_6_its_cells():
         ("ddl/table8", images("table8"), 20),
         ("ddl/table1", images("table1"), 54),
     )
-    for name, rows, count in (*synthetic, *of_images):
-        made = [cell for cell in entries(artefact(name), rows, "paper") if cell.ours is not None]
+    for name, rows, count in (*synthetic, *of_images, ("ddl/table3", table3(), 3)):
+        made = [cell for cell in entries(artefact(name), rows, "paper") if cell.ours and cell.metric != "seconds"]
         assert len(made) == count
         assert all(cell.verdict.word == "agrees" for cell in made), name
 

@@ -25,6 +25,7 @@ PRESETS = {
     "gin": "ddl/fig8",
     "disco": "ddl/table1_disco",
     "encdiff": "ddl/fig10",
+    "sae": "ddl/table3",
 }
 """A preset of each method, and so of a data set that it is paired with."""
 

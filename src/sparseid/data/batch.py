@@ -125,3 +125,16 @@ class ImageBatch(NamedTuple):
 
     inputs: torch.Tensor
     labels: torch.Tensor
+
+
+class ActivationBatch(NamedTuple):
+    """Tokens in a transformer.
+
+    Attributes
+    ----------
+    inputs, outputs
+        (tokens, width) float32 each: what enters and what leaves an MLP.
+    """
+
+    inputs: torch.Tensor
+    outputs: torch.Tensor

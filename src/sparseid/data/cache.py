@@ -122,7 +122,14 @@ def cached_arrays(
 def cached_images(
     data_set: str, settings: Any, shape: tuple[int, ...], parts: Callable[[], Iterable[NDArray[np.uint8]]]
 ) -> NDArray[np.uint8]:
-    """Return an array of bytes that is mapped to memory and cached; it never has to fit into memory.
+    """Return an array of bytes that is mapped to memory and cached, as by :func:`cached_array`."""
+    return cached_array(data_set, settings, shape, parts, "uint8")
+
+
+def cached_array(
+    data_set: str, settings: Any, shape: tuple[int, ...], parts: Callable[[], Iterable[NDArray[Any]]], dtype: str
+) -> NDArray[Any]:
+    """Return an array that is mapped to memory and cached; it never has to fit into memory.
 
     Parameters
     ----------
@@ -132,37 +139,43 @@ def cached_images(
         Shape of the array.
     parts
         Returns the array in parts along its first axis, in order; an exception propagates, and nothing is cached.
+    dtype
+        Type of its numbers, which counts like one of the settings unless it is uint8.
 
     Raises
     ------
     InputError
         If there is not enough space.
     """
-    path = data_folder() / "cache" / data_set / f"prepared-{_key(settings)}.npy"
-    size = math.prod(shape)
+    depends_on = settings if dtype == "uint8" else {"dtype": dtype, "of": settings}
+    path = data_folder() / "cache" / data_set / f"prepared-{_key(depends_on)}.npy"
 
-    def no_space() -> InputError:
+    def no_space(size: int) -> InputError:
         text = f"{size / 1e9:.3g} GB are needed there, and {shutil.disk_usage(path.parent).free / 1e9:.3g} GB are free"
         return InputError(f"cannot write {path}: {text}. Free some, or set SPARSEID_DATA to a folder elsewhere")
 
     def write(target: Path) -> None:
+        import numpy as np
         from numpy.lib import format as npy
 
+        kind = np.dtype(dtype)
+        size = math.prod(shape) * kind.itemsize
         if shutil.disk_usage(path.parent).free < size:
-            raise no_space()
+            raise no_space(size)
         with target.open("wb") as file:
-            npy.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": shape})
+            head = {"descr": npy.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
+            npy.write_array_header_1_0(file, head)
             for part in parts():
                 try:
-                    file.write(part.tobytes())
+                    file.write(np.ascontiguousarray(part, kind).data)
                 except OSError as error:
-                    raise no_space() from error
+                    raise no_space(size) from error
 
-    def load(path: Path) -> NDArray[np.uint8]:
+    def load(path: Path) -> NDArray[Any]:
         import numpy as np
 
-        found: NDArray[np.uint8] = np.load(path, mmap_mode="r", allow_pickle=False)
-        if found.shape != shape or found.dtype != np.uint8:
+        found: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+        if found.shape != shape or found.dtype != np.dtype(dtype):
             raise ValueError(f"{found.dtype} {found.shape}")
         return found
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from sparseid.measurements import Metric
+from sparseid.measurements import SECONDS, Metric
 from sparseid.methods.ddl.metrics import METRICS as OF_VECTORS
 from sparseid.methods.disco.metrics import METRICS as OF_DIRECTIONS
 from sparseid.methods.encdiff.metrics import METRICS as OF_ENCDIFF
 from sparseid.methods.factor_vae.metrics import METRICS as OF_IMAGES
 from sparseid.methods.gin.metrics import METRICS as OF_FLOWS
+from sparseid.methods.sae.metrics import METRICS as OF_TRANSFORMERS
 from sparseid.papers.ddl import image_figures
 from sparseid.papers.ddl.artefacts import ARTEFACTS, SUMMARIES
 from sparseid.papers.paper import Paper
@@ -28,6 +29,13 @@ LABELS = {
     "shapes3d": "Shapes3D",
     "cars3d": "Cars3D",
     "mpi3d": "MPI3D",
+    "topk": "TopK",
+    "batchtopk": "BatchTopK",
+    "jsae": "JSAE",
+    "minilm": "MiniLM-L6",
+    "gpt2-small": "GPT-2 small",
+    "wikitext2": "WikiText-2",
+    "openwebtext": "OpenWebText",
 }
 
 METRICS = (
@@ -36,7 +44,8 @@ METRICS = (
     *OF_FLOWS,
     *OF_DIRECTIONS,
     *OF_ENCDIFF,
-    Metric("dead_features", "count", "low"),
+    *OF_TRANSFORMERS,
+    SECONDS,
     Metric("distance", "correlation", "low", meaning="mean difference to the paper's MCC of tables 5 and 6"),
 )
 

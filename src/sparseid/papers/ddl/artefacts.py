@@ -1,17 +1,19 @@
-"""Artefacts of Diverse Dictionary Learning: synthetic experiments with theory and our study, and tables of images."""
+"""Artefacts of Diverse Dictionary Learning: synthetic experiments, theory, our study, images, transformers."""
 
 from __future__ import annotations
 
 from functools import partial
 
+from sparseid.measurements import SECONDS
 from sparseid.methods.disco.metrics import METRICS as OF_DIRECTIONS
 from sparseid.methods.encdiff.metrics import METRICS as OF_ENCDIFF
 from sparseid.methods.factor_vae.metrics import METRICS as OF_IMAGES
+from sparseid.methods.sae.metrics import METRICS as OF_TRANSFORMERS
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import claims_in
-from sparseid.papers.ddl import claims, figures, flow, image_claims, image_figures, study, theory
+from sparseid.papers.ddl import claims, figures, flow, image_claims, image_figures, sae_claims, study, theory
 
-_of_ddl = partial(Artefact, paper="ddl", checks=claims_in(claims, flow, image_claims, theory))
+_of_ddl = partial(Artefact, paper="ddl", checks=claims_in(claims, flow, image_claims, sae_claims, theory))
 _of_mcc = partial(_of_ddl, metrics=("mcc",))
 _of_images = partial(_of_ddl, metrics=(*image_claims.SCORES, "active_dims"))
 _of_encdiff = partial(
@@ -37,6 +39,13 @@ ARTEFACTS = (
         selects={"method": ("ours",), "dim": claims.DIMS, "structure": ("diverse", "dense")},
         entry_keys=("dim", "structure", "mask"),
         draw=figures.mcc_by_structure,
+    ),
+    _of_ddl(
+        id="ddl/table3",
+        title="Table 3: dead features of sparse autoencoders (ours: of an MLP's input and output together)",
+        selects={"method": sae_claims.KINDS, "part": (None,)},
+        entry_keys=("model", "corpus", "method"),
+        metrics=(*(metric.name for metric in OF_TRANSFORMERS), SECONDS.name),
     ),
     _of_mcc(
         id="ddl/table4",
@@ -177,6 +186,14 @@ SUMMARIES = (
         selects={"model": ("flow",)},
         entry_keys=("dataset", "model", "regulariser", "alpha", "factor"),
         metrics=flow.METRICS,
+        summary_of_run=True,
+    ),
+    _of_ddl(
+        id="ddl/run_on_a_transformer",
+        title="Sparse autoencoders of an MLP in a transformer, one run",
+        selects={"method": sae_claims.KINDS},
+        entry_keys=("model", "corpus", "layer", "method", "part"),
+        metrics=tuple(metric.name for metric in OF_TRANSFORMERS),
         summary_of_run=True,
     ),
     _of_ddl(

