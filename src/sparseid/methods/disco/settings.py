@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparseid.methods.factor_vae.settings import ScoreSettings
-from sparseid.settings import DataSettings, Keys, MethodSettings, Run, SettingsError, setting
+from sparseid.settings import DataSettings, Keys, MethodSettings, Paths, Run, SettingsError, setting
 
 VAE, STYLEGAN2 = "vae", "stylegan2"
 SMALLEST_SIDE = 8
@@ -15,7 +15,7 @@ SMALLEST_SIDE = 8
 
 
 @dataclass
-class GeneratorSettings:
+class GeneratorSettings(Paths):
     """Frozen generator whose directions are found."""
 
     kind: str = setting(
