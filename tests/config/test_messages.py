@@ -49,6 +49,20 @@ def configs(tmp_path):
             "write - override /method: tbr",
         ),
         (
+            "experiment/digitcircle.yaml",
+            "- override /data: digit_circle",
+            "- overide /data: digit_circle",
+            "unknown word 'overide' in the defaults list: - overide /data: digit_circle",
+            "did you mean: override",
+        ),
+        (
+            "experiment/digitcircle.yaml",
+            "- override /data: digit_circle",
+            "- /data: digit_circle",
+            "the defaults list has data: digit_circle behind an override",
+            "write - override /data: digit_circle, or move the entry before the overrides",
+        ),
+        (
             "config.yaml",
             "- scale: small",
             "- optinal scale: small",

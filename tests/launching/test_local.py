@@ -12,6 +12,7 @@ from filelock import FileLock
 
 from sparseid.config.identity import run_directory, run_name
 from sparseid.config.sweep import plan
+from sparseid.errors import InputError
 from sparseid.files import write_text
 from sparseid.launching import local
 from sparseid.launching.job import BUSY, WATCH_PARENT, main
@@ -91,6 +92,14 @@ def test_every_process_has_a_gpu_of_its_own(make, tmp_path, monkeypatch):
     with FileLock(tmp_path / "sparseid-gpus" / "6"):
         assert [outcome.code for outcome in make(*[program] * 4)] == [DONE] * 4
     assert {path.read_text() for path in (tmp_path / "jobs").glob("*.txt")} == {"7\n"}
+
+
+def test_a_single_run_does_not_wait_for_gpus_that_do_not_exist(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    command = ["scale=smoke", "trainer.accelerator=gpu", "trainer.devices=2", "hydra.mode=RUN", f"outputs={tmp_path}"]
+    [trial] = plan(command).trials
+    with pytest.raises(InputError, match=r"trainer.devices=2, but this machine has 1 GPUs: 0"):
+        local.launch_local([trial.run], single=True, jobs=0, wait=True)
 
 
 @pytest.mark.parametrize("fails", [False, True])

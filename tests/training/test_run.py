@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -185,6 +186,18 @@ def test_a_checkpoint_with_a_flipped_bit_falls_back(tmp_path, interrupted, capsy
     assert "damaged checkpoint, resuming from previous.ckpt; " in said
     assert "is not as it was written" in said
     assert toy.results(folder) == toy.results(execute(toy.toy_config(tmp_path / "undisturbed")))
+
+
+def test_a_part_that_became_a_folder_is_no_checkpoint(interrupted):
+    """Attributes of parts have no checksum, and torch reads zeros from a folder."""
+    path = interrupted / "checkpoints" / "last.ckpt"
+    content = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        start = archive.start_dir  # of the list of parts
+    content[start + 38] ^= 0x10  # external attributes of the first part
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="list of parts is not as it was written"):
+        checkpoints.load(path)
 
 
 def test_weights_to_test_with_a_flipped_bit_give_no_numbers(tmp_path):

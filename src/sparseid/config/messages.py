@@ -145,6 +145,8 @@ def diagnose(error: Exception, origins: Origins) -> ConfigError:
         return _wrong_type(cause, _source(text, cause.full_key or "", origins))
     if twice := re.search(r"Multiple values for (\S+)\. To override a value use 'override \S+: (.+)'", text):
         return _selected_twice(twice[1], twice[2], origins)
+    if behind := re.search(r"In (\S+): Override '.+?' is defined before '(.+?)'", text):
+        return _behind_an_override(behind[1], behind[2], origins)
     if appended := re.search(r"Could not append to config. An item is already at '(.+?)'", text):
         key = appended[1]
         return ConfigError(f"{key} already exists", source=origins.override(key), hint=f"write {key}=... without +")
@@ -180,10 +182,29 @@ def check_keywords(choices: Mapping[str, str | None], origins: Origins) -> None:
     """
     names = ["config", *(f"{group.partition('@')[0]}/{choice}" for group, choice in choices.items())]
     for path in filter(None, (config_file(name, origins.folders) for name in names)):
-        for words, group, choice in ENTRY.findall(_defaults_list(path)):
-            for word in words.split():
-                if word not in KEYWORDS:
-                    raise _unknown_keyword(word, group, choice, origins.shown(path))
+        if error := _misspelt_keyword(path, origins):
+            raise error
+
+
+def _misspelt_keyword(path: Path, origins: Origins) -> ConfigError | None:
+    """Return the error for the first misspelt keyword in a file's defaults list, or None."""
+    for words, group, choice in ENTRY.findall(_defaults_list(path)):
+        for word in words.split():
+            if word not in KEYWORDS:
+                return _unknown_keyword(word, group, choice, origins.shown(path))
+    return None
+
+
+def _behind_an_override(name: str, entry: str, origins: Origins) -> ConfigError:
+    """Return the error for a plain entry behind an override in the defaults list of a file of Hydra's name."""
+    path = config_file(name, origins.folders)
+    if path is not None and (misspelt := _misspelt_keyword(path, origins)):
+        return misspelt
+    return ConfigError(
+        f"the defaults list has {entry} behind an override",
+        source=origins.named(name),
+        hint=f"write - override /{entry}, or move the entry before the overrides",
+    )
 
 
 def _unknown_keyword(word: str, group: str, choice: str, source: str) -> ConfigError:

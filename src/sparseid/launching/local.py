@@ -70,6 +70,7 @@ def make_here(run: RunConfig) -> Outcome:
     """Make a single run in this process, on a GPU of its own if there is one."""
     if skipped(run) or together(run):
         return make_run(run)
+    slots([run], 1)  # more GPUs than there are would be waited for in vain
     with gpus_held(run, lambda text: print(text, flush=True)) as place:
         os.environ.update(place)  # torch, which reads it, is not imported yet
         return make_run(run)

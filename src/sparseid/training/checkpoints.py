@@ -46,6 +46,8 @@ def load(path: Path) -> dict[str, Any]:
     with zipfile.ZipFile(path) as archive:
         if part := archive.testzip():
             raise ValueError(f"its part {part} is not as it was written")
+        if any(part.external_attr for part in archive.infolist()):  # without checksum; torch reads zeros for a folder
+            raise ValueError("its list of parts is not as it was written")
     content = torch.load(path, map_location="cpu", weights_only=True)
     if not isinstance(content, dict) or "state_dict" not in content:
         raise ValueError("it has no state_dict")
