@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from sparseid.settings import DataSettings, Keys, MethodSettings, Run, SettingsError, setting
+from sparseid.settings import MISSING, DataSettings, Keys, MethodSettings, Run, SettingsError, setting
+
+
+def alpha_setting(default: Any = MISSING) -> Any:
+    """Declare the weight of a penalty, for a field of any method of the paper."""
+    because = "a negative weight would reward dense dependencies"
+    return setting("Weight of the penalty; 0 for no penalty.", default=default, at_least=0, because=because)
+
+
+def unused_alpha(penalty: str, alpha: float) -> Iterator[SettingsError]:
+    """Yield an error if there is a weight, but no penalty."""
+    if penalty == "none" and alpha:
+        text = "method.alpha has no effect without a penalty: set method.alpha=0, or choose a method.penalty"
+        yield SettingsError(("method.penalty", "method.alpha"), text)
 
 
 @dataclass
@@ -24,11 +38,7 @@ class DDLSettings(MethodSettings):
     beta: float = setting(
         "Weight of the divergence, summed over latents, relative to the sum of squared errors.", at_least=0
     )
-    alpha: float = setting(
-        "Weight of the penalty; 0 for no penalty.",
-        at_least=0,
-        because="a negative weight would reward dense dependencies",
-    )
+    alpha: float = alpha_setting()
     penalty: str = setting(
         "Penalty: dependency (the paper's), latent, orojar, hessian_penalty or none.",
         default="dependency",
@@ -46,9 +56,7 @@ class DDLSettings(MethodSettings):
 
     def errors(self, run: Run) -> Iterator[SettingsError]:
         """Yield errors of the settings, by themselves or with the data."""
-        if self.penalty == "none" and self.alpha:
-            text = "method.alpha has no effect without a penalty: set method.alpha=0, or choose a method.penalty"
-            yield SettingsError(("method.penalty", "method.alpha"), text)
+        yield from unused_alpha(self.penalty, self.alpha)
         if self.jacobian == "coordinates":
             if self.penalty != "dependency":
                 text = f"only the dependency penalty can be estimated from coordinates, not {self.penalty}: "

@@ -185,9 +185,9 @@ class DisCoModule(ExperimentModule):
                 return settings.alpha * secant_sparsity(plain, shifted, lengths, settings.directions)
             chosen = random_coordinates(len(latents), settings.directions, 1, generator).to(latents.device)
             start = latents.new_zeros(len(latents), settings.directions)
-            tangents = value_and_tangents(lambda moved: self.generator(latents + self.navigator(moved)), start, chosen)[
-                1
-            ]
+            _, tangents = value_and_tangents(
+                lambda moved: self.generator(latents + self.navigator(moved)), start, chosen
+            )
             return settings.alpha * dependency_sparsity(tangents, settings.directions)
         return latents.new_zeros(())
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from sparseid.methods.ddl.settings import alpha_setting, unused_alpha
 from sparseid.methods.factor_vae.settings import ScoreSettings
 from sparseid.settings import DataSettings, Keys, MethodSettings, Paths, Run, SettingsError, setting
 
@@ -77,12 +78,7 @@ class DisCoSettings(MethodSettings):
         default="none",
         choices=("dependency", "latent", "none"),
     )
-    alpha: float = setting(
-        "Weight of the penalty; 0 for no penalty.",
-        default=0.0,
-        at_least=0,
-        because="a negative weight would reward dense dependencies",
-    )
+    alpha: float = alpha_setting(default=0.0)
     estimator: str = setting(
         "Derivatives of the dependency penalty: secant (differences of the images that a step makes anyway, over the "
         "length of the shift) or jvp (forward mode, exact, one more pass).",
@@ -122,9 +118,7 @@ class DisCoSettings(MethodSettings):
         if made.samples < made.batch_size:
             keys = ("method.generator.samples", "method.generator.batch_size")
             yield SettingsError(keys, "not even one batch of the generator would be trained: raise its samples")
-        if self.penalty == "none" and self.alpha:
-            text = "method.alpha has no effect without a penalty: set method.alpha=0, or choose a method.penalty"
-            yield SettingsError(("method.penalty", "method.alpha"), text)
+        yield from unused_alpha(self.penalty, self.alpha)
         if run.trainer.devices != 1:
             text = "every query is compared with all pairs of a step: set trainer.devices=1"
             yield SettingsError(("trainer.devices",), text)

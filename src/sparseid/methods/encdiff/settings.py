@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
+from sparseid.methods.ddl.settings import alpha_setting, unused_alpha
 from sparseid.methods.factor_vae.settings import ScoreSettings
 from sparseid.settings import DataSettings, Keys, MethodSettings, Run, SettingsError, setting
 
@@ -98,12 +99,7 @@ class EncDiffSettings(MethodSettings):
     penalty: str = setting(
         "Penalty: dependency (the paper's), latent or none.", default="none", choices=("dependency", "latent", "none")
     )
-    alpha: float = setting(
-        "Weight of the penalty; 0 for no penalty.",
-        default=0.0,
-        at_least=0,
-        because="a negative weight would reward dense dependencies",
-    )
+    alpha: float = alpha_setting(default=0.0)
     estimator: str = setting(
         "Derivatives of the dependency penalty: jvp (forward mode, exact) or finite_difference.",
         default="jvp",
@@ -141,9 +137,7 @@ class EncDiffSettings(MethodSettings):
             text = "method=encdiff needs the package diffusers: run make setup, or pip install 'sparseid[diffusion]'"
             yield SettingsError(("method.name",), text)
         yield from self._sizes(run)
-        if self.penalty == "none" and self.alpha:
-            text = "method.alpha has no effect without a penalty: set method.alpha=0, or choose a method.penalty"
-            yield SettingsError(("method.penalty", "method.alpha"), text)
+        yield from unused_alpha(self.penalty, self.alpha)
         if self.training == AUTOENCODER and self.penalty != "none":
             text = "the autoencoder has no penalty: set method.penalty=none"
             yield SettingsError(("method.training", "method.penalty"), text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sparseid.methods.ddl.settings import alpha_setting, unused_alpha
 from sparseid.settings import DataSettings, Keys, MethodSettings, Run, SettingsError, setting
 
 
@@ -54,12 +55,7 @@ class FactorVAESettings(MethodSettings):
         default="none",
         choices=("dependency", "latent", "orojar", "hessian_penalty", "none"),
     )
-    alpha: float = setting(
-        "Weight of the penalty; 0 for no penalty.",
-        default=0.0,
-        at_least=0,
-        because="a negative weight would reward dense dependencies",
-    )
+    alpha: float = alpha_setting(default=0.0)
     estimator: str = setting(
         "Derivatives of the dependency penalty: jvp (forward mode, exact) or finite_difference (cheaper).",
         default="jvp",
@@ -93,9 +89,7 @@ class FactorVAESettings(MethodSettings):
         if len(self.kernels) != len(self.widths) or not set(self.kernels) <= {2, 4}:
             text = "method.kernels needs 2 or 4 for each of method.widths"
             yield SettingsError(("method.kernels", "method.widths"), text)
-        if self.penalty == "none" and self.alpha:
-            text = "method.alpha has no effect without a penalty: set method.alpha=0, or choose a method.penalty"
-            yield SettingsError(("method.penalty", "method.alpha"), text)
+        yield from unused_alpha(self.penalty, self.alpha)
         if not 1 <= self.coordinates <= self.latents:
             text = f"there are {self.latents} latents: method.coordinates must be between 1 and {self.latents}"
             yield SettingsError(("method.coordinates", "method.latents"), text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sparseid.methods.ddl.settings import alpha_setting, unused_alpha
 from sparseid.settings import DataSettings, Keys, MethodSettings, Run, SettingsError, setting
 
 
@@ -43,12 +44,7 @@ class GINSettings(MethodSettings):
         default="none",
         choices=("dependency", "latent", "none"),
     )
-    alpha: float = setting(
-        "Weight of the penalty; 0 for no penalty.",
-        default=0.0,
-        at_least=0,
-        because="a negative weight would reward dense dependencies",
-    )
+    alpha: float = alpha_setting(default=0.0)
     estimator: str = setting(
         "Derivatives of the dependency penalty: finite_difference (costs one inverse, as the image is known) or jvp "
         "(forward mode, exact, about twice as slow).",
@@ -85,9 +81,7 @@ class GINSettings(MethodSettings):
         if self.classes not in (1, run.data.classes):
             text = f"the images have {run.data.classes} classes: method.classes must be 1 or {run.data.classes}"
             yield SettingsError(("method.classes", "data.source"), text)
-        if self.penalty == "none" and self.alpha:
-            text = "method.alpha has no effect without a penalty: set method.alpha=0, or choose a method.penalty"
-            yield SettingsError(("method.penalty", "method.alpha"), text)
+        yield from unused_alpha(self.penalty, self.alpha)
         if run.trainer.batch_size < 2:
             text = "deviations are those of a batch: trainer.batch_size must be at least 2"
             yield SettingsError(("trainer.batch_size",), text)
