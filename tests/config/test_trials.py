@@ -46,7 +46,7 @@ def test_values_are_filled_in_as_composed(swept, composed):
 def test_variants_are_filled_into_a_first_one_without_settings_of_its_own(composed):
     variants = "variants=['','data.canvas=48','method.optimizer.lr=1 data.jitter=0','trainer=cpu','data.canvas=56']"
     planned = plan([*SMOKE, "seed=0,1", variants])
-    assert len(composed) == 1 + 2  # the first, and what picks a group
+    assert len(composed) == 1 + 1  # the first, and what picks a group
     assert [trial.run for trial in planned.trials] == [dataclasses.replace(run, variants=[]) for run in alone(planned)]
     assert [trial.run.data.canvas for trial in planned.trials[::2]] == [40, 48, 40, 40, 56]
 
@@ -55,6 +55,13 @@ def test_what_the_first_variant_sets_is_no_others(composed):
     planned = plan([*SMOKE, "variants=['data.canvas=48','','data.canvas=56']"])
     assert [trial.run.data.canvas for trial in planned.trials] == [48, 40, 56]
     assert len(composed) == 2
+
+
+def test_runs_of_a_variant_are_one_composition(composed):
+    variants = "variants=['data.canvas=48','method.optimizer.lr=1 data.jitter=0','trainer=single method.optimizer.lr=2']"
+    planned = plan([*SMOKE, variants, "seed=range(5)", "trainer.batch_size=16,32"])
+    assert [trial.run for trial in planned.trials] == [dataclasses.replace(run, variants=[]) for run in alone(planned)]
+    assert len(composed) == 3
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """Composition of all runs of a sweep, with a fast path for runs that differ only in values.
 
-Hydra needs a tenth of a second per composition; a table has thousands of runs that differ in a few numbers.
+Hydra needs a tenth of a second per composition; a table has thousands of runs that differ in a few numbers. Therefore
+only the first run of each set of keys is composed.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 from hydra.core.override_parser.types import OverrideType
@@ -38,45 +40,52 @@ def compose_all(
     ConfigError
         For the first invalid combination, exactly as if it had been composed alone.
     """
-    if not combinations:
-        return []
-    whole = origins_of(combinations[0])
-    tree = load(whole)
-    first = to_run_config(tree, whole)
-    template = _Template(tree, first, combinations[0])
-    return [first, *(template.fill(texts) or _alone(origins_of(texts)) for texts in combinations[1:])]
-
-
-def _alone(origins: Origins) -> RunConfig:
-    return to_run_config(load(origins), origins)
+    runs: list[RunConfig] = []
+    templates: dict[frozenset[str], _Template] = {}  # the last composed run of each set of keys
+    first = None
+    for texts in combinations:
+        keys = frozenset(text.partition("=")[0] for text in texts)
+        run = next(filter(None, (template.fill(texts) for template in (templates.get(keys), first) if template)), None)
+        if run is None:
+            origins = origins_of(texts)
+            tree = load(origins)
+            run = to_run_config(tree, origins)
+            templates[keys] = _Template(tree, run, texts)
+            first = first or templates[keys]
+        runs.append(run)
+    return runs
 
 
 class _Template:
-    """Configuration of the first run, into which the values of the other runs are filled.
+    """Configuration of a composed run, into which the values of other runs are filled.
 
     The result equals a composition because no value of a configuration is computed from another one. If one is (an
     interpolation), or if an override selects a group or adds a key, nothing is filled.
     """
 
-    def __init__(self, tree: DictConfig, first: RunConfig, texts: tuple[str, ...]):
-        self.tree, self.first = tree.copy(), first
+    def __init__(self, tree: DictConfig, run: RunConfig, texts: tuple[str, ...]):
+        self.tree, self.run = tree, run
         self.values: dict[str, Value | None] = {}
-        self.fits = not _interpolates(tree)
         self.texts = dict.fromkeys(texts)
         OmegaConf.set_struct(self.tree, True)
 
+    @cached_property
+    def fits(self) -> bool:
+        """Whether no value is computed from another one."""
+        return not _interpolates(self.tree)
+
     def fill(self, texts: tuple[str, ...]) -> RunConfig | None:
-        """Return the first run with other values; None if they cannot be filled in or the result is invalid."""
+        """Return the run with other values; None if they cannot be filled in or the result is invalid."""
         if not self.fits:
             return None
         own = set(texts)
         left_out = [self._cached(text) for text in self.texts if text not in own]
         values = [self._cached(text) for text in texts if text not in self.texts]
         keys = {value[0] for value in values if value is not None}
-        # a key that only the first run sets has a default that only a composition knows
+        # a key that only the composed run sets has a default that only a composition knows
         if None in values or not all(value is not None and value[0] in keys for value in left_out):
             return None
-        run = copy.deepcopy(self.first)
+        run = copy.deepcopy(self.run)
         for value in values:
             assert value is not None
             *parents, name = value[0]
@@ -98,7 +107,7 @@ class _Template:
         if override.type != OverrideType.CHANGE or isinstance(value, dict) or override.package is not None:
             return None
         path = tuple(key.split("."))
-        node: Any = self.first
+        node: Any = self.run
         for name in path:
             if not hasattr(node, name):
                 return None
