@@ -33,7 +33,7 @@ test: setup  ## lint, types and all tests (two files at a time, one thread each)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 plan: setup  ## list every run of every artefact: done or to do, by which commit, hours left (SCALE, ONLY=tbr, EXPERIMENT, ARGS=--runs)
 	@$(BIN)/python scripts/plan.py --scale $(SCALE) $(ONLY:%=--only %) $(if $(EXPERIMENT),experiment=$(EXPERIMENT)) $(ARGS)

@@ -20,6 +20,12 @@ PROJECT = Path(__file__).resolve().parents[1]
 Arrays = dict[str, np.ndarray]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with files that have slow tests, so that no worker is left alone with one at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 def _load(path: Path) -> Arrays:
     with np.load(path, allow_pickle=False) as arrays:
         return dict(arrays)

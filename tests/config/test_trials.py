@@ -58,7 +58,7 @@ def test_what_the_first_variant_sets_is_no_others(composed):
 
 
 def test_runs_of_a_variant_are_one_composition(composed):
-    variants = "variants=['data.canvas=48','method.optimizer.lr=1 data.jitter=0','trainer=single method.optimizer.lr=2']"
+    variants = "variants=['data.canvas=48','method.optimizer.lr=1 data.jitter=0','trainer=cpu method.optimizer.lr=2']"
     planned = plan([*SMOKE, variants, "seed=range(5)", "trainer.batch_size=16,32"])
     assert [trial.run for trial in planned.trials] == [dataclasses.replace(run, variants=[]) for run in alone(planned)]
     assert len(composed) == 3

@@ -11,6 +11,8 @@ import pytest
 
 from sparseid.training.run_folder import RunFolder
 
+pytestmark = pytest.mark.slow
+
 LONGER = (
     *("scale=smoke", "trainer.threads=1", "trainer.save_every_s=1"),
     *("trainer.max_samples=16384", "method.schedule.min_target=1.0"),

@@ -9,6 +9,8 @@ import pytest
 
 from sparseid.training.run_folder import RunFolder
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 TOY = f"'{sys.executable}' '{ROOT / 'tests' / 'training' / 'toy.py'}'"
 
