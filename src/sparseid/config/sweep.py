@@ -18,7 +18,7 @@ from sparseid.config.messages import Origins, parse, text_of
 from sparseid.config.parents import parent_run
 from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS
-from sparseid.config.trials import compose_all
+from sparseid.config.trials import Template, compose_all
 from sparseid.errors import ConfigError
 
 
@@ -105,13 +105,22 @@ def plan(overrides: Sequence[str], configs: Path = CONFIGS) -> Plan:
     for variant, own in (variants or {"": {}}).items():
         for combination in _combinations(axes | own, _pairs(tree, axes | own, origins)):
             wanted.setdefault(combination, []).extend([variant] if variants else [])
-    runs = compose_all(list(wanted), origins_of)
+    fixed = tuple(text_of(override) for override in typed if override not in swept and not override.is_hydra_override())
+    runs = compose_all(list(wanted), origins_of, _template(tree.copy(), origins, fixed))
     trials = [
         Trial(texts, replace(run, variants=[]), tuple(names))  # a run of a variant has no variants of its own
         for (texts, names), run in zip(wanted.items(), runs, strict=True)
     ]
     keys = dict.fromkeys(override.key_or_group for override in [*preset, *swept])
     return Plan(with_parents(trials), (*(["variants"] if variants else []), *keys), tree)
+
+
+def _template(tree: DictConfig, origins: Origins, texts: tuple[str, ...]) -> Template | None:
+    """Return the composition without swept values as a template; None if it is no valid run."""
+    try:
+        return Template(tree, to_run_config(tree, origins), texts)
+    except ConfigError:
+        return None
 
 
 def with_parents(trials: Sequence[Trial]) -> tuple[Trial, ...]:

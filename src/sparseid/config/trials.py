@@ -24,7 +24,9 @@ Value = tuple[tuple[str, ...], Any]
 
 
 def compose_all(
-    combinations: Sequence[tuple[str, ...]], origins_of: Callable[[Sequence[str]], Origins]
+    combinations: Sequence[tuple[str, ...]],
+    origins_of: Callable[[Sequence[str]], Origins],
+    first: Template | None = None,
 ) -> list[RunConfig]:
     """Return the checked configuration of every combination of overrides.
 
@@ -34,6 +36,8 @@ def compose_all(
         Overrides of each run; keys that only some runs set come last.
     origins_of
         Returns the origins of a combination, for error messages.
+    first
+        A composed configuration; by default that of the first combination.
 
     Raises
     ------
@@ -41,8 +45,7 @@ def compose_all(
         For the first invalid combination, exactly as if it had been composed alone.
     """
     runs: list[RunConfig] = []
-    templates: dict[frozenset[str], _Template] = {}  # the last composed run of each set of keys
-    first = None
+    templates: dict[frozenset[str], Template] = {}  # the last composed run of each set of keys
     for texts in combinations:
         keys = frozenset(text.partition("=")[0] for text in texts)
         run = next(filter(None, (template.fill(texts) for template in (templates.get(keys), first) if template)), None)
@@ -50,17 +53,26 @@ def compose_all(
             origins = origins_of(texts)
             tree = load(origins)
             run = to_run_config(tree, origins)
-            templates[keys] = _Template(tree, run, texts)
+            templates[keys] = Template(tree, run, texts)
             first = first or templates[keys]
         runs.append(run)
     return runs
 
 
-class _Template:
+class Template:
     """Configuration of a composed run, into which the values of other runs are filled.
 
     The result equals a composition because no value of a configuration is computed from another one. If one is (an
     interpolation), or if an override selects a group or adds a key, nothing is filled.
+
+    Parameters
+    ----------
+    tree
+        The composition; changed by `fill`.
+    run
+        The same, typed and valid.
+    texts
+        Overrides that composed it.
     """
 
     def __init__(self, tree: DictConfig, run: RunConfig, texts: tuple[str, ...]):
