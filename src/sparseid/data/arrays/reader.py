@@ -12,19 +12,13 @@ from numpy.typing import NDArray
 
 from sparseid.data.arrays.settings import LAYOUT
 from sparseid.data.cache import DAMAGED
+from sparseid.data.tables import single_precision
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
     from sparseid.data.arrays.settings import ArraysSettings
 
 NEEDED, OPTIONAL = ("observations", "labels"), ("ground_truth", "latents")
-
-COARSE = {"labels": 1e-5, "observations": 1e-3, "latents": 1e-3}
-"""Distance of single-precision numbers, relative to the standard deviation of a column, above which it is coarse."""
-LAST_WHOLE = 2**24
-"""Single precision holds all whole numbers up to this one."""
-MERGED = 0.01
-"""Fraction of a column's values that may become equal; by chance some of many always do."""
 
 Values = NDArray[np.float32]
 
@@ -171,7 +165,7 @@ def _arrays(path: str) -> dict[str, NDArray[np.generic]]:
 
 
 def _numbers(name: str, values: NDArray[Any]) -> Values:
-    """Return a table of finite numbers as float32; refuse those that it would make equal."""
+    """Return a table of finite numbers in single precision; refuse those that it would make equal."""
     if values.ndim != 2 or 0 in values.shape or values.dtype.kind not in "fiub":
         raise InputError(f"{name} is {_kind(values)}, not a table of numbers with samples in rows")
     with np.errstate(over="ignore"):  # becomes infinite
@@ -179,27 +173,7 @@ def _numbers(name: str, values: NDArray[Any]) -> Values:
     if bad := int((~np.isfinite(numbers)).any(axis=1).sum()):
         text = f"{name} is NaN, infinite or beyond single precision in {bad} of {len(numbers)} rows"
         raise InputError(f"{text}: fill or drop them")
-    if not np.can_cast(values.dtype, np.float32):  # which can hold every value of smaller types
-        changed = (values > LAST_WHOLE) | (values < -LAST_WHOLE) if values.dtype.kind in "iu" else numbers != values
-        for column in np.flatnonzero(changed.any(axis=0)):
-            _refuse_merged(name, int(column), values[:, column], numbers[:, column])
-    return numbers
-
-
-def _refuse_merged(name: str, column: int, values: NDArray[np.generic], rounded: Values) -> None:
-    """Refuse a column if single precision makes too many of its values equal, as it does of times since 1970.
-
-    Labels are compared with each other, so that no two that are whole numbers may become equal, and others only if they
-    are close for the spread of the labels. Of observations only a coarse rounding, relative to their spread, matters.
-    """
-    before, after = len(np.unique(values)), len(np.unique(rounded))
-    step = float(np.spacing(np.abs(rounded).max()))
-    coarse = step > COARSE[name] * float(np.std(values.astype(np.float64)))
-    whole = name == "labels" and bool((np.mod(values, 1) == 0).all())
-    if (coarse and before - after > MERGED * before) or (whole and after < before):
-        remedy = f"subtract an offset, or {'number them from 0' if whole else 'rescale them'}"
-        text = f"{name} differ by less than single precision can represent: {remedy}"
-        raise InputError(f"{text} (the {before} values of column {column} become {after})")
+    return single_precision(name, values)
 
 
 def _kind(values: NDArray[np.generic]) -> str:
