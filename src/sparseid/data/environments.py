@@ -114,11 +114,13 @@ class EnvironmentData(StackedData):
         self._batches = StackedBatches(self.seeds, len(self.train), self.batch_size, self.device)
 
     def train_dataloader(self) -> BatchStream[EnvironmentBatch]:
-        """Return the training batches of an epoch, from the trainer's next step on."""
+        """Return the training batches of a period, from the trainer's next step on: an epoch without an early stop."""
         assert self.trainer is not None
         assert self._batches is not None
-        trainer, batches = self.trainer, self._batches
-        return BatchStream(self.training_batch, lambda: trainer.global_step, len(batches))
+        trainer, length = self.trainer, len(self._batches)
+        if self.early_stop:
+            length = max(1, -(-trainer.max_steps // self.early_stop.validations))
+        return BatchStream(self.training_batch, lambda: trainer.global_step, length)
 
     def val_dataloader(self) -> Chunks[EnvironmentBatch]:
         """Return the validation samples."""

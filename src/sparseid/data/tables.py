@@ -23,6 +23,7 @@ from sparseid.data.h5 import open_h5
 from sparseid.data.paths import unusable
 from sparseid.errors import InputError
 from sparseid.spelling import did_you_mean
+from sparseid.streams import FIXED
 from sparseid.text import open_text, records_of
 
 if TYPE_CHECKING:
@@ -136,7 +137,9 @@ class Table:
             raise InputError(f"{text}, {_others(int((~finite).sum()))}: fill them, or drop their rows or columns")
         if twice := _doubled(self.ids):
             first, second = (self.where(row) for row in twice)
-            raise InputError(f"the id {str(self.ids[twice[0]])!r} occurs twice, in {first} and {second}: make ids unique")
+            raise InputError(
+                f"the id {str(self.ids[twice[0]])!r} occurs twice, in {first} and {second}: make ids unique"
+            )
         if twice := _doubled(self.names):
             numbers = " and ".join(str(column + 1) for column in twice)
             raise InputError(f"the columns {numbers} are both named {str(self.names[twice[0]])!r}: make names unique")
@@ -525,6 +528,19 @@ def _from_h5ad(path: Path, columns: Sequence[str], ids: str, matrix: str, keys: 
 def _counted(rows: Sized) -> list[str]:
     """Return the numbers of rows, from 1, as their ids."""
     return [str(number) for number in range(1, len(rows) + 1)]
+
+
+def split_rows(rows: int, held_out: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the training rows and the held-out fraction, each ascending: chosen at random, the same for every seed.
+
+    Examples
+    --------
+    >>> [len(part) for part in split_rows(1005, 0.2)]
+    [804, 201]
+    """
+    order = FIXED.numpy("tables/split", rows).permutation(rows)
+    test = round(rows * held_out)
+    return np.sort(order[test:]), np.sort(order[:test])
 
 
 def scaled(values: NDArray[np.float64], training: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -52,6 +52,7 @@ class DDLSettings(MethodSettings):
     coordinates: int = setting("Number of coordinates of each sample for the estimate.", default=1)
 
     loads = "sparseid.methods.ddl.module:DDLModule"
+    stops_early = True
     interfaces = ("mixture",)
 
     def errors(self, run: Run) -> Iterator[SettingsError]:

@@ -146,7 +146,7 @@ class TBRModule(StackedModule["EnvironmentData"]):
 
     def on_validation_epoch_end(self) -> None:
         """Log each member's validation error, its best candidate's, and store the weights of models that improved."""
-        of_models = self._squares / self._items
+        self.validation_errors = of_models = self._squares / self._items
         if self.method.test_weights == "best":
             self.best.keep(self.lowest.update(of_models), self.model.state_dict())
         errors = of_models[lowest_errors(of_models, len(self.method.candidates))].tolist()
