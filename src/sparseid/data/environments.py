@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from sparseid.data.batch import EnvironmentBatch
@@ -88,11 +92,13 @@ class EnvironmentData(StackedData):
     features: int
     """Size of an input."""
     latents: int
-    """Number of true latents."""
+    """Number of true latents; 0 if they are unknown."""
     unseen: str | None = None
     """Name of the environment that is only tested on, if any."""
     domain: str = ""
     """Row key ``domain`` of user-provided data that differ from the paper's; empty if the settings define the key."""
+    names: Mapping[str, NDArray[np.str_]] = MappingProxyType({})
+    """Names for a run's arrays: of features, environments and arcs, and ids of test samples; empty without names."""
     train: EnvironmentSplit
     validation: EnvironmentSplit
     test: EnvironmentSplit
