@@ -170,6 +170,11 @@ class FeatureData(StackedData):
         assert self._batches is not None
         return FeatureBatch(rows(self.train, self._batches.indices(number)))
 
+    def seen(self) -> NDArray[np.float64]:
+        """Return the training and validation samples (samples, features) of the first member, for baselines."""
+        parts = [self.train, self.validation] if self.early_stop else [self.train]
+        return torch.cat([part[0] for part in parts]).double().cpu().numpy()
+
     def train_dataloader(self) -> BatchStream[FeatureBatch]:
         """Return the training batches up to the end of the period, from the trainer's next step on."""
         assert self.trainer is not None

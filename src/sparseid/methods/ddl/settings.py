@@ -53,7 +53,7 @@ class DDLSettings(MethodSettings):
 
     loads = "sparseid.methods.ddl.module:DDLModule"
     stops_early = True
-    interfaces = ("mixture",)
+    interfaces = ("mixture", "observations")
 
     def errors(self, run: Run) -> Iterator[SettingsError]:
         """Yield errors of the settings, by themselves or with the data."""

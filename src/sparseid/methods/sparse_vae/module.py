@@ -217,10 +217,7 @@ class SparseVAEModule(StackedModule["FeatureData"]):
     def _of_baselines(self, samples: int) -> list[Measurement]:
         """Return the scores of simple baselines on the first test samples; all members share the data."""
         data, latents = self.data, self.method.latents
-        parts = [data.train, data.validation] if data.early_stop else [data.train]
-        train = torch.cat([part[0] for part in parts]).cpu().numpy()
-        test = data.test[0, :samples]
-        return baseline_measurements(train, test, latents, self.given.gaussian, self.seeds)
+        return baseline_measurements(data.seen(), data.test[0, :samples], latents, self.given.gaussian, self.seeds)
 
     def _of_named_features(self, evaluated: Evaluated) -> Iterator[Measurement]:
         """Yield topics or enriched gene sets of selectors with a prior, for features with names."""
