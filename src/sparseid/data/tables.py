@@ -36,6 +36,9 @@ npz        X (rows, features); optional row_ids and feature_names; further colum
 h5ad       X or a layer; ids and further columns from obs, names from var"""
 """Files that are read, for messages and documentation."""
 
+ENDINGS = {"csv": "csv", **dict.fromkeys(("tsv", "txt", "tab"), "tsv"), "npz": "npz", "h5ad": "h5ad"}
+ENDINGS |= dict.fromkeys(("parquet", "pq"), "parquet")
+"""Ending of a file's name, before .gz -> its format."""
 ID_NAMES = ("", "id", "ids", "index", "unnamed: 0")
 """Names of a first column that holds ids, whatever its values."""
 ROW_IDS, FEATURE_NAMES = "row_ids", "feature_names"
@@ -282,7 +285,9 @@ def read_table(
 def _read(
     path: Path, version: tuple[int, ...], columns: tuple[str, ...], ids: str, matrix: str, keys: tuple[str, ...]
 ) -> Table:
-    kind = _kind_of(path)
+    kind = kind_of(path)
+    if not kind:
+        raise InputError(f"its ending is none of a table's; it can be\n{FORMATS}")
     if matrix and kind not in ("npz", "h5ad"):
         raise InputError(f"a {kind} file has no matrices to choose from: leave {matrix!r} out")
     if kind == "npz":
@@ -294,12 +299,15 @@ def _read(
     return _from_text(path, kind, columns, ids, keys)
 
 
-def _kind_of(path: Path) -> str:
-    name = path.name.lower().removesuffix(".gz")
-    kind = {"txt": "tsv", "tab": "tsv", "pq": "parquet"}.get(suffix := name.rpartition(".")[2], suffix)
-    if kind not in ("csv", "tsv", "parquet", "npz", "h5ad"):
-        raise InputError(f"its ending is none of a table's; it can be\n{FORMATS}")
-    return kind
+def kind_of(path: Path) -> str:
+    """Return the format of a file by its ending, csv, tsv, parquet, npz or h5ad; empty for another ending.
+
+    Examples
+    --------
+    >>> kind_of(Path("cells.tab.gz")), kind_of(Path("cells.xlsx"))
+    ('tsv', '')
+    """
+    return ENDINGS.get(path.name.lower().removesuffix(".gz").rpartition(".")[2], "")
 
 
 # text
