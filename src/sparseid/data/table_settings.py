@@ -27,7 +27,7 @@ class TableSettings(DataSettings):
         default="",
     )
     matrix: str = setting(
-        "Array of an npz file, or layer of an h5ad file (or raw, or obsm/NAME); empty for X.", default=""
+        "Array (npz) or layer (h5ad; also raw, or obsm/NAME) that holds the values; empty for X.", default=""
     )
     ignore: list[str] = setting("Columns that are left out.", default=[])
     held_out: float = setting("Fraction of the rows, chosen at random, that are only tested on.", above=0, below=1)

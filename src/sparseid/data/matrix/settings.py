@@ -41,7 +41,7 @@ class MatrixSettings(TableSettings):
 
     @property
     def negative(self) -> bool:
-        """Whether features can be negative; without a file they can."""
+        """True if features can be negative."""
         if self.likelihood == "multinomial":
             return False
         try:
