@@ -211,6 +211,26 @@ class Settings(Paths):
 
 
 @dataclass
+class EarlyStopSettings:
+    """Early stop by the error on validation samples: the best weights of each seed are tested, not its last ones."""
+
+    patience: int = setting(
+        "Validations without improvement after which the training of a seed ends; 0 for none: the last weights are "
+        "tested.",
+        default=0,
+        at_least=0,
+    )
+    validations: int = setting("Validations of a whole training, evenly spaced.", default=50, at_least=1)
+    held_out: float = setting(
+        "Fraction of the training samples that only the early stop sees, the same for all seeds; unless the data have "
+        "validation samples.",
+        default=0.1,
+        above=0,
+        below=1,
+    )
+
+
+@dataclass
 class TrainerSettings(Settings):
     """Settings of the training of a run that belong to neither method nor data."""
 
@@ -219,6 +239,7 @@ class TrainerSettings(Settings):
     )
     batch_size: int = setting("Samples per optimiser step, summed over devices.", at_least=1, semantic=True)
     precision: str = setting("Lightning's precision flag.", default="32", choices=("32", "bf16-mixed"), semantic=True)
+    early_stop: EarlyStopSettings = setting("Early stop.", default=EarlyStopSettings, semantic=True)
     accelerator: str = setting(
         "Device type; auto: an NVIDIA or AMD GPU if there is one, else the CPU.",
         default="auto",
@@ -247,6 +268,9 @@ class TrainerSettings(Settings):
         if self.batch_size % self.devices:
             text = "the batch cannot be divided equally: set trainer.batch_size to a multiple of trainer.devices"
             yield SettingsError(("trainer.batch_size", "trainer.devices"), text)
+        if self.early_stop.patience and not run.method.stops_early:
+            text = f"{run.method.name} has no early stop: set trainer.early_stop.patience=0"
+            yield SettingsError(("trainer.early_stop.patience", "method.name"), text)
 
 
 @dataclass
@@ -314,6 +338,8 @@ class MethodSettings(Settings):
     """Interfaces of the data sets that the method can be trained on."""
     stacked: ClassVar[bool] = True
     """True if several seeds are trained as one stack."""
+    stops_early: ClassVar[bool] = False
+    """True if its module sets `validation_errors`, by which ``trainer.early_stop`` ends the training of a seed."""
 
     def validation(self) -> tuple[int, int]:
         """Return training samples between two validations and validation items; 0, 0 leaves both to the data."""

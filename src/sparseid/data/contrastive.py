@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -165,6 +166,8 @@ class ContrastiveData(StackedData):
     """Positions of z1 and z2 in z; the map of z2 is scored."""
     label_rows: slice
     """Position of the labels' factor in z."""
+    names: Mapping[str, NDArray[np.str_]] = MappingProxyType({})
+    """Names of features and labels for a run's arrays; empty without names."""
     truth: Tensor | None
     """Dependence of features on latents, (members, latents, features) bool; None if unknown."""
     train: Series

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from sparseid.data.batch import EnvironmentBatch
@@ -88,11 +92,13 @@ class EnvironmentData(StackedData):
     features: int
     """Size of an input."""
     latents: int
-    """Number of true latents."""
+    """Number of true latents; 0 if they are unknown."""
     unseen: str | None = None
     """Name of the environment that is only tested on, if any."""
     domain: str = ""
     """Row key ``domain`` of user-provided data that differ from the paper's; empty if the settings define the key."""
+    names: Mapping[str, NDArray[np.str_]] = MappingProxyType({})
+    """Names for a run's arrays: of features, environments and arcs, and ids of test samples; empty without names."""
     train: EnvironmentSplit
     validation: EnvironmentSplit
     test: EnvironmentSplit
@@ -114,11 +120,13 @@ class EnvironmentData(StackedData):
         self._batches = StackedBatches(self.seeds, len(self.train), self.batch_size, self.device)
 
     def train_dataloader(self) -> BatchStream[EnvironmentBatch]:
-        """Return the training batches of an epoch, from the trainer's next step on."""
+        """Return the training batches of a period, from the trainer's next step on: an epoch without an early stop."""
         assert self.trainer is not None
         assert self._batches is not None
-        trainer, batches = self.trainer, self._batches
-        return BatchStream(self.training_batch, lambda: trainer.global_step, len(batches))
+        trainer, length = self.trainer, len(self._batches)
+        if self.early_stop:
+            length = max(1, -(-trainer.max_steps // self.early_stop.validations))
+        return BatchStream(self.training_batch, lambda: trainer.global_step, length)
 
     def val_dataloader(self) -> Chunks[EnvironmentBatch]:
         """Return the validation samples."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from torch import Tensor
 from sparseid.data.batch import FeatureBatch
 from sparseid.data.module import StackedData
 from sparseid.data.stream import BatchStream, Chunks
+from sparseid.data.tables import split_rows
 from sparseid.stacking.batches import StackedBatches, take
 
 CHUNK = 512
@@ -57,11 +58,22 @@ class Matrices:
         The same for held-out samples; None if all samples are used for training and evaluation.
     truth
         Ground truth, if known.
+    validation
+        As `test`, for the early stop.
     """
 
     train: Tensor
     test: Tensor | None = None
     truth: FeatureTruth | None = None
+    validation: Tensor | None = None
+
+    def validated(self, share: float) -> Matrices:
+        """Return the matrices with a fraction of the training samples as validation samples, unless there are some."""
+        if self.validation is not None:
+            return self
+        train, validation = (torch.from_numpy(part) for part in split_rows(self.train.shape[1], share))
+        truth = self.truth and replace(self.truth, train=self.truth.train[:, train])
+        return Matrices(self.train[:, train], self.test, truth, self.train[:, validation])
 
 
 class FeatureData(StackedData):
@@ -81,15 +93,17 @@ class FeatureData(StackedData):
 
     Attributes
     ----------
-    train, test
-        (members, samples, features) float32 on the device; available after `setup`. Members that share the data share
-        its memory.
+    train, test, validation
+        (members, samples, features) float32 on the device; available after `setup`, `validation` only with an early
+        stop. Members that share the data share its memory.
     truth
         Ground truth; None if unknown.
     column_sd
         (members, features) float32: population standard deviation of each feature over training and test samples.
     feature_names
         Names of the features; None without names.
+    row_ids
+        Id of each test sample, (test samples,); None without ids.
     feature_kinds
         Categories of each feature, such as ``Action|Sci-Fi``; None without categories.
     labels
@@ -98,20 +112,22 @@ class FeatureData(StackedData):
         Name -> features in upper case, for the number of sets that some factor is enriched for; None without sets.
     """
 
-    likelihood: ClassVar[Literal["gaussian", "multinomial"]]
+    likelihood: Literal["gaussian", "multinomial"]
     """Likelihood of a row: independent Gaussian features, or multinomial counts."""
-    row_normalised: ClassVar[bool] = False
+    row_normalised: bool = False
     """True if encoders see each row divided by its sum."""
     topic_size: ClassVar[int] = 5
     """Number of features that describe a topic."""
     features: int
     """Number of columns of the matrix."""
     feature_names: list[str] | None = None
+    row_ids: NDArray[np.str_] | None = None
     feature_kinds: list[str] | None = None
     labels: NDArray[np.str_] | None = None
     gene_sets: dict[str, frozenset[str]] | None = None
     train: Tensor
     test: Tensor
+    validation: Tensor
     truth: FeatureTruth | None
     column_sd: Tensor
 
@@ -130,6 +146,10 @@ class FeatureData(StackedData):
         device = self.device
         made = self.make()
         self.column_sd = self._each(_column_sd(made), device)
+        if self.early_stop:
+            made = made.validated(self.early_stop.held_out)
+            assert made.validation is not None
+            self.validation = self._each(made.validation, device)
         self.train = self._each(made.train, device)
         self.test = self.train if made.test is None else self._each(made.test, device)
         self.truth = None if made.truth is None else made.truth.to(device)
@@ -150,11 +170,22 @@ class FeatureData(StackedData):
         assert self._batches is not None
         return FeatureBatch(rows(self.train, self._batches.indices(number)))
 
+    def seen(self) -> NDArray[np.float64]:
+        """Return the training and validation samples (samples, features) of the first member, for baselines."""
+        parts = [self.train, self.validation] if self.early_stop else [self.train]
+        return torch.cat([part[0] for part in parts]).double().cpu().numpy()
+
     def train_dataloader(self) -> BatchStream[FeatureBatch]:
         """Return the training batches up to the end of the period, from the trainer's next step on."""
         assert self.trainer is not None
-        trainer = self.trainer
-        return BatchStream(self.training_batch, lambda: trainer.global_step, max(1, -(-trainer.max_steps // PERIODS)))
+        trainer, periods = self.trainer, self.early_stop.validations if self.early_stop else PERIODS
+        return BatchStream(self.training_batch, lambda: trainer.global_step, max(1, -(-trainer.max_steps // periods)))
+
+    def val_dataloader(self) -> Chunks[FeatureBatch] | list[FeatureBatch]:
+        """Return the validation samples; none without an early stop."""
+        if not self.early_stop:
+            return []
+        return Chunks(lambda samples: FeatureBatch(self.validation[:, samples]), self.validation.shape[1], CHUNK)
 
     def test_dataloader(self) -> Chunks[FeatureBatch]:
         """Return the first `test_items` test samples."""

@@ -10,7 +10,7 @@ import torch
 from pytorch_lightning import LightningDataModule
 
 from sparseid.data.cache import digest
-from sparseid.settings import DataSettings, RunNumbers
+from sparseid.settings import DataSettings, EarlyStopSettings, RunNumbers
 
 
 class DataModule(LightningDataModule):
@@ -26,9 +26,15 @@ class DataModule(LightningDataModule):
         Path -> SHA-256 of each file that was read.
     remarks
         Lines for the run's log, such as the files that were read.
+    early_stop
+        Settings of the early stop, set by the run before `setup`; None without one.
+    has_baselines
+        Whether simple baselines are measured next to the method: for data without published numbers.
     """
 
     note: str = ""
+    early_stop: EarlyStopSettings | None = None
+    has_baselines: bool = False
 
     def __init__(self, test_items: int = 0) -> None:
         super().__init__()

@@ -85,11 +85,18 @@ class StackedModule(ExperimentModule[Stack]):
     ----------
     seeds
         One per member.
+
+    Attributes
+    ----------
+    validation_errors
+        (models,) errors of the last validation, for the early stop: the leading axis of every tensor of the module's
+        ``state_dict``. None before the first, and while a penalty is not used yet.
     """
 
     def __init__(self, seeds: Sequence[int]) -> None:
         super().__init__()
         self.seeds = list(seeds)
+        self.validation_errors: Tensor | None = None
 
     def log_members(self, name: str, values: Sequence[float] | Tensor) -> None:
         """Log one value per member, each under its seed."""

@@ -20,7 +20,7 @@ from sparseid.extensions import load_object
 from sparseid.methods.module import ExperimentModule
 from sparseid.settings import RunNumbers
 from sparseid.training import loggers
-from sparseid.training.callbacks import Bar, OnceReady, OneRun, Progress, StepCurves, Timing
+from sparseid.training.callbacks import Bar, EarlyStop, OnceReady, OneRun, Progress, StepCurves, Timing
 from sparseid.training.checkpoints import LAST, AtomicCheckpointIO, LastCheckpoint
 from sparseid.training.preemption import Preemption
 from sparseid.training.processes import helper_process
@@ -38,6 +38,8 @@ def run_numbers(cfg: RunConfig) -> RunNumbers:
 def build_data(cfg: RunConfig) -> DataModule:
     """Return the data module of the data settings."""
     made: DataModule = load_object(cfg.data.loads, type(cfg.data)).from_settings(cfg.data, run_numbers(cfg))
+    if cfg.trainer.early_stop.patience:
+        made.early_stop = cfg.trainer.early_stop
     return made
 
 
@@ -64,6 +66,8 @@ def build_trainer(cfg: RunConfig, folder: RunFolder, preemption: Preemption) -> 
     progress = Bar() if sys.stdout.isatty() else _progress_lines(folder, curves, cfg)
     timing = Timing(folder.timing, settings.batch_size)
     callbacks: list[pl.Callback] = [OneRun(run_name(cfg)), curves, progress, timing, last]
+    if settings.early_stop.patience:
+        callbacks.insert(-1, EarlyStop(settings.early_stop.patience, folder.say))
     if cfg.logger.name == "wandb":
         callbacks.append(OnceReady(lambda: loggers.start(cfg, folder)))
     try:

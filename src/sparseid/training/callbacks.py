@@ -1,4 +1,4 @@
-"""Callbacks of every run: a check of its processes, training curves with a check of the loss, timing and progress."""
+"""Callbacks of runs: check of the processes, training curves with a check of the loss, early stop, timing, progress."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pytorch_lightning.callbacks import RichProgressBar
 
 from sparseid.errors import InputError
 from sparseid.files import write_json, write_text
+from sparseid.stacking import best
 from sparseid.training.environment import device_name
 from sparseid.training.errors import RunDiverged
 from sparseid.training.processes import gather
@@ -141,6 +142,59 @@ class StepCurves(pl.Callback):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Resume an unfinished interval."""
         self._sums, self._count = state_dict["sums"], state_dict["count"]
+
+
+class EarlyStop(pl.Callback):
+    """Keep the weights of each member's best validation, and stop once none has improved for some validations.
+
+    After training the module has these weights; a member without a finite validation keeps its last ones. The state is
+    part of checkpoints, so that a resumed run stops where an undisturbed one does.
+
+    Parameters
+    ----------
+    patience
+        Validations without improvement after which a member is stopped.
+    say
+        Called with a line if the training stops before its last step.
+    """
+
+    def __init__(self, patience: int, say: Callable[[str], None]):
+        self.patience, self.say = patience, say
+        self._members: best.EarlyStop | None = None
+        self._weights: best.BestState | None = None
+        self._restored: dict[str, Any] = {}
+
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Keep the weights of members that have improved; request the end if none may improve any more."""
+        errors, state = pl_module.validation_errors, pl_module.state_dict()
+        if not isinstance(errors, torch.Tensor):  # a penalty that is not used yet
+            return
+        if self._members is None or self._weights is None:
+            self._members = best.EarlyStop(len(errors), self.patience).to(errors.device)
+            self._weights = best.BestState(state)
+            if self._restored:
+                self._members.load_state_dict(self._restored["members"])
+                self._weights.load_state_dict(self._restored["weights"])
+        self._weights.keep(self._members.update(errors), state)
+        if bool(self._members.stopped.all()) and trainer.global_step < trainer.max_steps:
+            trainer.should_stop = True
+            self.say(f"stopped at step {trainer.global_step}: no improvement in {self.patience} validations")
+
+    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Give the module the best weights, before the last checkpoint is saved."""
+        if self._members is not None and self._weights is not None:
+            self._weights.keep(torch.isinf(self._members.best), pl_module.state_dict())
+            pl_module.load_state_dict(self._weights.tensors())
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the best errors, waiting times and weights of the members."""
+        if self._members is None or self._weights is None:
+            return self._restored
+        return {"members": self._members.state_dict(), "weights": self._weights.state_dict()}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Restore them at the next validation, when the module is on its device."""
+        self._restored = state_dict
 
 
 class Timing(pl.Callback):

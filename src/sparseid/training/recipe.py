@@ -161,6 +161,7 @@ def quieten() -> None:
     logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # each process of several that begins
     warnings.filterwarnings("ignore", message=".*sync_dist=True.*")  # every process measures all validation items
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")  # batches are created in this process
+    warnings.filterwarnings("ignore", message=".*across ranks is zero.*")  # no validation samples, no early stop
     warnings.filterwarnings("ignore", message=".*`srun` command is available.*")  # runs on a login node are intended
     warnings.filterwarnings("ignore", message=".*torch.jit.script.*deprecated.*")  # of forward-mode differentiation
     warnings.filterwarnings("ignore", message=".*isinstance\\(treespec, LeafSpec\\).*")  # of Lightning with newer torch

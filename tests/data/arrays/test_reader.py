@@ -46,9 +46,10 @@ def refused(path):
 
 def test_a_whole_file(file_of):
     series = read_series(file_of())
-    for values, name in zip(series, ("observations", "labels", "ground_truth", "latents"), strict=True):
+    for values, name in zip(series[:4], ("observations", "labels", "ground_truth", "latents"), strict=True):
         np.testing.assert_array_equal(values, WHOLE[name].astype(values.dtype))
-    assert [values.dtype for values in series] == [np.float32, np.float32, bool, np.float32]
+    assert (series.feature_names, series.label_names) == (None, None)
+    assert [values.dtype for values in series[:4]] == [np.float32, np.float32, bool, np.float32]
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.uint8, np.float64])
@@ -243,5 +244,48 @@ def test_faults_of_series_and_settings(arrays_config, file_of):
 
 
 def test_largest_label(arrays_config, file_of, tmp_path):
-    assert largest_label(file_of(labels=np.linspace(-7, 2, 60))) == 7
-    assert largest_label(str(tmp_path / "absent.npz")) == 0
+    assert largest_label(arrays_config(path=file_of(labels=np.linspace(-7, 2, 60)))) == 7
+    assert largest_label(arrays_config(path=str(tmp_path / "absent.npz"))) == 0
+    assert largest_label(arrays_config(path=file_of(labels=np.linspace(-7, 2, 60)), standardise="true")) < 2.1
+
+
+TABLE = "t,neuron1,neuron2,neuron3,x,y\n" + "".join(
+    f"{n},{RNG.normal():.3f},{RNG.normal():.3f},{2 * n + 1},{n % 7},{n / 3:.2f}\n" for n in range(60)
+)
+
+
+def test_a_table_has_labels_among_its_columns_and_keeps_all_names(tmp_path):
+    path = tmp_path / "series.csv"
+    path.write_text(TABLE)
+    series = read_series(str(path), ["x", "y"], ["t"])
+    assert (series.observations.shape, series.labels.shape) == ((60, 3), (60, 2))
+    assert series.feature_names.tolist() == ["neuron1", "neuron2", "neuron3"]
+    assert series.label_names.tolist() == ["x", "y"]
+    assert series.observations[:, 2].tolist() == [2 * n + 1 for n in range(60)]
+    scaled = series.standardised(0.1)
+    np.testing.assert_allclose(scaled.observations[:54].mean(axis=0), 0, atol=1e-5)
+    np.testing.assert_allclose(scaled.labels[:54].std(axis=0), 1, rtol=1e-5)
+
+
+def test_a_table_that_cannot_be_used_is_refused(tmp_path, file_of):
+    path = tmp_path / "series.csv"
+    path.write_text(TABLE)
+
+    def said(*arguments):
+        with pytest.raises(InputError) as caught:
+            read_series(*arguments)
+        return str(caught.value)
+
+    assert "set data.labels to the columns of the labels" in said(str(path))
+    assert "it has no column 'z'" in said(str(path), ["z"])
+    assert "data.labels and data.ignore are for tables" in said(file_of(), ["x"])
+    path.write_text(TABLE.replace("\n3,", "\n3,oops", 1))
+    assert "line 5, column 'neuron1'" in said(str(path), ["x"])
+    path.write_text(TABLE)
+    assert "labels is constant in column 0" in said(str(constant(tmp_path)), ["x"])
+
+
+def constant(folder):
+    path = folder / "constant.csv"
+    path.write_text("a,x\n" + "".join(f"{n},1\n" for n in range(9)))
+    return path

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sparseid.data.arrays.reader import embedding_size, read_series
+from sparseid.data.arrays.reader import embedding_size, series_of
 from sparseid.data.contrastive import ContrastiveData, Series
 from sparseid.data.time_series import Factors
 
@@ -39,7 +39,7 @@ class ArraysData(ContrastiveData):
     """
 
     def __init__(self, config: ArraysSettings, seeds: Sequence[int], batch_size: int) -> None:
-        self.series = series = read_series(config.path)
+        self.series = series = series_of(config)
         split = len(series.observations), config.held_out, config.attribution_samples
         super().__init__(seeds, batch_size, *split, config.sampling)
         self.features, self.label_dim = series.observations.shape[1], series.labels.shape[1]
@@ -47,6 +47,9 @@ class ArraysData(ContrastiveData):
         first = self.latents - self.label_dim
         self.latent_rows = Factors(slice(0, first), slice(first, self.latents))
         self.label_rows = self.latent_rows.z2
+        self.names = {
+            name: names for name in ("feature_names", "label_names") if (names := getattr(series, name)) is not None
+        }
         self.truth = None
         if series.truth is not None:
             truth = torch.ones(self.latents, self.features, dtype=torch.bool)

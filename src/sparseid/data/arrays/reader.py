@@ -1,30 +1,26 @@
-"""Reader of a time series in an npz file, with checks of its content (no torch)."""
+"""Reader of a time series in an npz file or a table, with checks of its content (no torch)."""
 
 from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparseid.data.arrays.settings import LAYOUT
+from sparseid.data.arrays.settings import ASK, LAYOUT
 from sparseid.data.cache import DAMAGED
+from sparseid.data.tables import kind_of, read_table, scaled, single_precision
+from sparseid.data.time_series import split_sizes
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
     from sparseid.data.arrays.settings import ArraysSettings
 
 NEEDED, OPTIONAL = ("observations", "labels"), ("ground_truth", "latents")
-
-COARSE = {"labels": 1e-5, "observations": 1e-3, "latents": 1e-3}
-"""Distance of single-precision numbers, relative to the standard deviation of a column, above which it is coarse."""
-LAST_WHOLE = 2**24
-"""Single precision holds all whole numbers up to this one."""
-MERGED = 0.01
-"""Fraction of a column's values that may become equal; by chance some of many always do."""
 
 Values = NDArray[np.float32]
 
@@ -42,18 +38,42 @@ class TimeSeries(NamedTuple):
         (d or label size, features) bool.
     latents
         (samples, d) float32.
+    feature_names, label_names
+        Names of the columns of observations and labels.
     """
 
     observations: Values
     labels: Values
     truth: NDArray[np.bool_] | None
     latents: Values | None
+    feature_names: NDArray[np.str_] | None = None
+    label_names: NDArray[np.str_] | None = None
+
+    def standardised(self, held_out: float) -> TimeSeries:
+        """Return the series with observations and labels scaled to the mean and spread of the training samples."""
+        train = np.arange(split_sizes(len(self.observations), held_out)[0])
+        observations, labels = (
+            scaled(values.astype(np.float64), train).astype(np.float32) for values in (self.observations, self.labels)
+        )
+        return self._replace(observations=observations, labels=labels)
 
 
-def largest_label(path: str) -> float:
-    """Return the largest absolute label of a file; 0 if the file cannot be used."""
+def series_of(config: ArraysSettings) -> TimeSeries:
+    """Return the series of some settings, scaled if they ask for it.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or cannot be used.
+    """
+    series = read_series(config.path, config.labels, config.ignore)
+    return series.standardised(config.held_out) if config.standardise else series
+
+
+def largest_label(config: ArraysSettings) -> float:
+    """Return the largest absolute label of a series; 0 if its file cannot be used."""
     try:
-        return float(np.abs(read_series(path).labels).max())
+        return float(np.abs(series_of(config).labels).max())
     except InputError:
         return 0.0
 
@@ -87,8 +107,15 @@ def embedding_size(config: ArraysSettings, series: TimeSeries) -> int:
     return latents
 
 
-def read_series(path: str) -> TimeSeries:
+def read_series(path: str, labels: Sequence[str] = (), ignore: Sequence[str] = ()) -> TimeSeries:
     """Return the checked series of a file.
+
+    Parameters
+    ----------
+    path
+        An npz file, or a table.
+    labels, ignore
+        Columns of a table that are labels, and that are left out.
 
     Raises
     ------
@@ -96,7 +123,12 @@ def read_series(path: str) -> TimeSeries:
         If the file is missing or cannot be used.
     """
     if not path:
-        raise InputError(f"set data.path to your npz file, with the arrays\n{LAYOUT}", ("data.path",))
+        raise InputError(ASK, ("data.path",))
+    if kind_of(Path(path)) not in ("", "npz"):
+        return _of_table(path, labels, ignore)
+    if labels or ignore:
+        text = f"{path}: an npz file names its arrays: data.labels and data.ignore are for tables, remove them"
+        raise InputError(text, ("data.labels", "data.ignore", "data.path"))
     try:
         status = Path(path).stat()
         return _read(path, (status.st_mtime_ns, status.st_size, status.st_ino))
@@ -104,6 +136,34 @@ def read_series(path: str) -> TimeSeries:
         raise InputError(f"{path} cannot be read: {os.strerror(error.errno or 0)}", ("data.path",)) from error
     except InputError as error:
         raise InputError(f"{path} cannot be used: {error}\nIt should contain\n{LAYOUT}", ("data.path",)) from error
+
+
+def _of_table(path: str, labels: Sequence[str], ignore: Sequence[str]) -> TimeSeries:
+    """Return the series of a table, a row per time step."""
+    if not labels:
+        raise InputError(f"{path}: set data.labels to the columns of the labels", ("data.labels", "data.path"))
+    table = read_table(path, [*labels, *ignore])
+    try:
+        numbers = np.stack([table.numbers(name) for name in labels], axis=1)
+        series = TimeSeries(
+            single_precision("observations", table.values, table.names.tolist(), table.where),
+            single_precision("labels", numbers, labels, table.where),
+            None,
+            None,
+            table.names,
+            np.array(labels, np.str_),
+        )
+        _check_varying(series)
+    except InputError as error:
+        raise InputError(f"{path}: {error}", ("data.path",)) from error
+    return series
+
+
+def _check_varying(series: TimeSeries) -> None:
+    if constant := constant_columns(series.labels):
+        raise InputError(f"labels is constant in column {constant}: nothing can be learned from it; drop it")
+    if (series.observations == series.observations[0]).all():
+        raise InputError("observations are the same in every row: nothing can be learned from them")
 
 
 @functools.lru_cache(maxsize=1)
@@ -121,17 +181,11 @@ def _read(path: str, version: tuple[int, ...]) -> TimeSeries:
         if len(values) != length:
             raise InputError(f"{name} has {len(values)} rows and observations has {length}")
     labels = others["labels"]
-    if constant := constant_columns(labels):
-        raise InputError(f"labels is constant in column {constant}: nothing can be learned from it; drop it")
-    if (observations == observations[0]).all():
-        raise InputError("observations are the same in every row: nothing can be learned from them")
     truth = arrays.get("ground_truth")
-    return TimeSeries(
-        observations,
-        labels,
-        None if truth is None else _map(truth, features, labels.shape[1]),
-        others.get("latents"),
-    )
+    known = None if truth is None else _map(truth, features, labels.shape[1])
+    series = TimeSeries(observations, labels, known, others.get("latents"))
+    _check_varying(series)
+    return series
 
 
 def _map(truth: NDArray[np.generic], features: int, label_dim: int) -> NDArray[np.bool_]:
@@ -171,7 +225,7 @@ def _arrays(path: str) -> dict[str, NDArray[np.generic]]:
 
 
 def _numbers(name: str, values: NDArray[Any]) -> Values:
-    """Return a table of finite numbers as float32; refuse those that it would make equal."""
+    """Return a table of finite numbers in single precision; refuse those that it would make equal."""
     if values.ndim != 2 or 0 in values.shape or values.dtype.kind not in "fiub":
         raise InputError(f"{name} is {_kind(values)}, not a table of numbers with samples in rows")
     with np.errstate(over="ignore"):  # becomes infinite
@@ -179,27 +233,7 @@ def _numbers(name: str, values: NDArray[Any]) -> Values:
     if bad := int((~np.isfinite(numbers)).any(axis=1).sum()):
         text = f"{name} is NaN, infinite or beyond single precision in {bad} of {len(numbers)} rows"
         raise InputError(f"{text}: fill or drop them")
-    if not np.can_cast(values.dtype, np.float32):  # which can hold every value of smaller types
-        changed = (values > LAST_WHOLE) | (values < -LAST_WHOLE) if values.dtype.kind in "iu" else numbers != values
-        for column in np.flatnonzero(changed.any(axis=0)):
-            _refuse_merged(name, int(column), values[:, column], numbers[:, column])
-    return numbers
-
-
-def _refuse_merged(name: str, column: int, values: NDArray[np.generic], rounded: Values) -> None:
-    """Refuse a column if single precision makes too many of its values equal, as it does of times since 1970.
-
-    Labels are compared with each other, so that no two that are whole numbers may become equal, and others only if they
-    are close for the spread of the labels. Of observations only a coarse rounding, relative to their spread, matters.
-    """
-    before, after = len(np.unique(values)), len(np.unique(rounded))
-    step = float(np.spacing(np.abs(rounded).max()))
-    coarse = step > COARSE[name] * float(np.std(values.astype(np.float64)))
-    whole = name == "labels" and bool((np.mod(values, 1) == 0).all())
-    if (coarse and before - after > MERGED * before) or (whole and after < before):
-        remedy = f"subtract an offset, or {'number them from 0' if whole else 'rescale them'}"
-        text = f"{name} differ by less than single precision can represent: {remedy}"
-        raise InputError(f"{text} (the {before} values of column {column} become {after})")
+    return single_precision(name, values)
 
 
 def _kind(values: NDArray[np.generic]) -> str:

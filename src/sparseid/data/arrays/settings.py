@@ -16,14 +16,30 @@ labels        (N, k) or (N,) numbers
 ground_truth  optional, (d, D) or (k, D) of 0, 1: which observations depend on which latent; labels are the last k of d
 latents       optional, (N, d) numbers"""
 """Arrays of the file, for messages."""
+ASK = (
+    f"set data.path to your npz file, with the arrays\n{LAYOUT}\n"
+    "or to a table (csv, tsv, parquet, h5ad) with a row per time step, and data.labels to its columns of labels"
+)
+"""Message for an unnamed file."""
 
 
 @dataclass
 class ArraysSettings(ContrastiveSettings):
-    """User-provided time series: an npz file with observations and labels, and the true map and latents if known."""
+    """User-provided time series: observations and labels, in an npz file also the true map and latents if known."""
 
     name: str = "arrays"
-    path: str = setting("Path of the npz file.", default="", file=True)
+    path: str = setting(
+        "Path of the npz file, or of a csv, tsv, parquet or h5ad file with `labels` among its columns.",
+        default="",
+        file=True,
+    )
+    labels: list[str] = setting(
+        "Columns of the labels in a table (not an npz file); all others are observations.", default=[]
+    )
+    ignore: list[str] = setting("Columns of a table that are left out.", default=[])
+    standardise: bool = setting(
+        "Scale observations and labels to the mean and spread of the training samples.", default=False
+    )
     latents: int = setting(
         "Size of an embedding, ending with the coordinates of the labels; 0 reads it from ground_truth or latents.",
         default=0,
@@ -38,7 +54,7 @@ class ArraysSettings(ContrastiveSettings):
         if not self.path:
             return
         try:
-            series = read_series(self.path)
+            series = read_series(self.path, self.labels, self.ignore)
             embedding_size(self, series)
         except InputError as error:
             yield SettingsError(error.keys, str(error))
@@ -53,13 +69,13 @@ class ArraysSettings(ContrastiveSettings):
     def missing_files(self) -> Iterator[SettingsError]:
         """Yield an error if no file is named."""
         if not self.path:
-            yield SettingsError(("data.path",), f"set data.path to your npz file, with the arrays\n{LAYOUT}")
+            yield SettingsError(("data.path",), ASK)
 
     def largest_label(self) -> tuple[float, str]:
-        """Return the largest label of the file; 0 if the file cannot be used."""
+        """Return the largest label of the file, scaled if it will be; 0 if the file cannot be used."""
         from sparseid.data.arrays.reader import largest_label
 
-        return largest_label(self.path), "data.path"
+        return largest_label(self), "data.path"
 
     def row_keys(self) -> Keys:
         """Add the name of the file."""

@@ -13,6 +13,7 @@ from sparseid.data.environments import EnvironmentData, EnvironmentSplit
 from sparseid.data.gtex.phenotypes import draw_phenotype, unseen_weights
 from sparseid.data.gtex.prepare import Prepared, prepared, regulators_of
 from sparseid.data.gtex.sources import SOURCES
+from sparseid.data.tables import scaled
 from sparseid.data.trees import without_environment
 from sparseid.errors import InputError
 from sparseid.streams import FIXED, Streams
@@ -186,12 +187,6 @@ def split_cells(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np
             part.append(chosen)
     train_cells, validation, test = (np.concatenate(part) for part in parts)
     return train_cells, validation, test
-
-
-def scaled(values: NDArray[np.float64], training: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return columns with mean 0 and standard deviation 1 over the training cells; constant columns become 0."""
-    mean, spread = values[training].mean(axis=0), values[training].std(axis=0)
-    return (values - mean) / np.where(spread > 1e-9 * np.abs(mean), spread, np.inf)  # less is rounding
 
 
 def _tables(config: GtexSettings) -> list[Path]:

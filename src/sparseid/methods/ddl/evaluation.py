@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sparseid.measurements import Key, Measurement, units
+from sparseid.methods.baselines import of_baseline
 from sparseid.methods.ddl.metrics import METRICS
+from sparseid.metrics.baselines import mean_rows, pca_rows
 from sparseid.metrics.block_r2 import assigned, block_r2
 from sparseid.metrics.mcc import matching, mcc
 from sparseid.metrics.structure import forbidden_entry, structure_recovery
@@ -32,7 +34,8 @@ class Evaluated:
     seeds
         One per member.
     codes, truth
-        (members, samples, latents) posterior means and true latents.
+        (members, samples, latents) posterior means and true latents; `truth`, `transition` and `mask` are None if they
+        are unknown.
     errors
         (members, samples) mean squared error of each reconstruction.
     dependence
@@ -48,11 +51,11 @@ class Evaluated:
 
     seeds: Sequence[int]
     codes: Values
-    truth: Values
     errors: Values
     dependence: Values
-    transition: Values
-    mask: Values
+    truth: Values | None = None
+    transition: Values | None = None
+    mask: Values | None = None
     groups: tuple[Sequence[int], Sequence[int]] | None = None
 
 
@@ -90,14 +93,17 @@ def measure(evaluated: Evaluated) -> list[Measurement]:
 
 def _of_member(evaluated: Evaluated, member: int) -> Iterator[tuple[str, float, dict[str, Key]]]:
     """Yield metric, value and row keys."""
-    codes, truth, mask = evaluated.codes[member], evaluated.truth[member], evaluated.mask[member]
-    dependence = evaluated.dependence[member]
-    spread, true_spread = codes.std(axis=0), truth.std(axis=0)
-    yield "mcc", mcc(truth, codes), {}
-    yield "mcc_spearman", mcc(truth, codes, "spearman"), {}
+    codes, dependence = evaluated.codes[member], evaluated.dependence[member]
+    spread = codes.std(axis=0)
     yield "reconstruction", evaluated.errors[member].mean(), {}
     yield "jacobian_l1", dependence.sum(), {}
     yield "jacobian_l1_normalised", (dependence * spread).sum(), {}
+    if evaluated.truth is None or evaluated.transition is None or evaluated.mask is None:
+        return
+    truth, mask = evaluated.truth[member], evaluated.mask[member]
+    true_spread = truth.std(axis=0)
+    yield "mcc", mcc(truth, codes), {}
+    yield "mcc_spearman", mcc(truth, codes, "spearman"), {}
     structure = structure_recovery(dependence * spread, mask)
     yield "structure_f1", structure.f1, {}
     yield "structure_shd", structure.shd, {}
@@ -159,9 +165,30 @@ def block_scores(codes: Values, truth: Values, first: Sequence[int], second: Seq
 def arrays_of(evaluated: Evaluated) -> dict[str, NDArray]:
     """Return arrays for figures.
 
-    These are `dependence`, `transition` and `mask` of all members; `codes` and true `factors` of the first test samples
-    of the first member, and the learned latent `matched` with each true one.
+    These are `dependence`, and `transition` and `mask` if they are known, of all members; `codes` and true `factors` of
+    the first test samples of the first member, and the learned latent `matched` with each true one.
     """
-    arrays = {"dependence": evaluated.dependence, "transition": evaluated.transition, "mask": evaluated.mask}
-    arrays |= {"codes": evaluated.codes[0, :SHOWN], "factors": evaluated.truth[0, :SHOWN]}
+    arrays = {"dependence": evaluated.dependence, "codes": evaluated.codes[0, :SHOWN]}
+    if evaluated.truth is None or evaluated.transition is None or evaluated.mask is None:
+        return arrays
+    arrays |= {"transition": evaluated.transition, "mask": evaluated.mask, "factors": evaluated.truth[0, :SHOWN]}
     return arrays | {"matched": matching(evaluated.truth, evaluated.codes).permutation}
+
+
+def baseline_measurements(train: Values, test: Values, components: int, seeds: Sequence[int]) -> list[Measurement]:
+    """Return the ``reconstruction`` of the mean of the training rows and of PCA, next to those of each seed.
+
+    Parameters
+    ----------
+    train, test
+        (samples, features)
+    components
+        Number of principal components: the latents of the model.
+    """
+    outputs = {"mean": mean_rows(train, test), "pca": pca_rows(train, test, components)}
+    errors = {name: float(np.square(rows - test).mean()) for name, rows in outputs.items()}
+    return [
+        measurement
+        for name, error in errors.items()
+        for measurement in of_baseline(name, "reconstruction", error, UNITS["reconstruction"], len(test), seeds)
+    ]

@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
 from sparseid.data.batch import FeatureBatch
+from sparseid.data.feature_matrix import FeatureData
+from sparseid.data.mlp_mixture.datamodule import MLPMixtureData
 from sparseid.data.mlp_mixture.masks import group_members
-from sparseid.methods.ddl.evaluation import Evaluated, arrays_of, measure, transition_of
+from sparseid.measurements import Measurement
+from sparseid.methods.baselines import unbeaten
+from sparseid.methods.ddl.evaluation import Evaluated, arrays_of, baseline_measurements, measure, transition_of
 from sparseid.methods.ddl.losses import negative_elbo
 from sparseid.methods.ddl.networks import StackedVAE
 from sparseid.methods.ddl.penalties import (
@@ -28,7 +33,7 @@ from sparseid.stacking.members import generators, sum_of_members
 from sparseid.stacking.noise import StepNoise, random_signs
 
 if TYPE_CHECKING:
-    from sparseid.data.mlp_mixture.datamodule import MLPMixtureData
+    from sparseid.data.observations.datamodule import ObservationsData
     from sparseid.methods.ddl.settings import DDLSettings
     from sparseid.settings import RunNumbers
 
@@ -38,7 +43,7 @@ SECOND_DIFFERENCES = {"orojar": orojar, "hessian_penalty": hessian_penalty}
 """Penalties from finite differences along random signs."""
 
 
-class DDLModule(StackedModule["MLPMixtureData"]):
+class DDLModule(StackedModule[FeatureData]):
     """A stack of penalised variational autoencoders, one per seed.
 
     Parameters
@@ -46,12 +51,12 @@ class DDLModule(StackedModule["MLPMixtureData"]):
     method
         Sizes, penalty and learning rate.
     data
-        Data module with seeds, sizes and, for the evaluation, truth, mask and true Jacobian.
+        Data module with seeds, sizes and, for the evaluation of a known mixture, truth, mask and true Jacobian.
     steps
         Optimiser steps of the run.
     """
 
-    def __init__(self, method: DDLSettings, data: MLPMixtureData, steps: int) -> None:
+    def __init__(self, method: DDLSettings, data: MLPMixtureData | ObservationsData, steps: int) -> None:
         super().__init__(data.seeds)
         self.method, self.latents, self.steps = method, data.latents, steps
         init = generators(data.seeds, "init")
@@ -124,6 +129,32 @@ class DDLModule(StackedModule["MLPMixtureData"]):
         for name, values in sizes.items():
             self.log_members(name, values)
 
+    # validation
+
+    def on_validation_epoch_start(self) -> None:
+        """Reset the sums."""
+        self._validation: tuple[Tensor | float, int] = (0.0, 0)
+
+    def validation_step(self, batch: FeatureBatch, batch_idx: int) -> None:
+        """Sum the negative bounds without the penalty, with the same noise in every validation."""
+        posterior = self.model.encode(batch.inputs)
+        drawn = [torch.randn(posterior.mean.shape[1:], generator=g) for g in self._generators(batch_idx)]
+        latents = posterior.mean + torch.stack(drawn).to(posterior.mean) * (0.5 * posterior.log_variance).exp()
+        losses = negative_elbo(self.model.decoder(latents), batch.inputs, *posterior, self.method.beta)
+        (total, samples), size = self._validation, batch.inputs.shape[1]
+        self._validation = total + size * losses, samples + size
+
+    def on_validation_epoch_end(self) -> None:
+        """Log the bound of each member."""
+        total, samples = self._validation
+        self.validation_errors = torch.as_tensor(total / samples)
+        errors = self.validation_errors.tolist()
+        self.log_members("val_loss", errors)
+        self.note_validation("validation loss", errors)
+
+    def _generators(self, number: int) -> list[torch.Generator]:
+        return generators(self.seeds, "validation", number)
+
     # evaluation
 
     def on_test_start(self) -> None:
@@ -140,9 +171,10 @@ class DDLModule(StackedModule["MLPMixtureData"]):
         codes = self.model.encode(batch.inputs).mean
         outputs, tangents = value_and_tangents(self.model.decoder, codes)
         jacobian = tangents.transpose(2, 3)  # (members, batch, features, latents)
-        true = self.data.jacobian(self.data.truth.test[:, start : start + codes.shape[1]])
         self._dependence = self._dependence + jacobian.abs().sum(dim=1)
-        self._transition = self._transition + transition_of(true, jacobian).abs().sum(dim=1)
+        if mixture := self.mixture:
+            true = mixture.jacobian(mixture.truth.test[:, start : start + codes.shape[1]])
+            self._transition = self._transition + transition_of(true, jacobian).abs().sum(dim=1)
         self._codes.append(codes)
         self._errors.append((outputs - batch.inputs).square().mean(dim=2))
 
@@ -152,14 +184,31 @@ class DDLModule(StackedModule["MLPMixtureData"]):
         samples = codes.shape[1]
         kept = {
             "codes": codes,
-            "truth": self.data.truth.test[:, :samples],
             "errors": torch.cat(self._errors, dim=1),
             "dependence": self._dependence / samples,
-            "transition": self._transition / samples,
-            "mask": self.data.mask,
         }
+        groups, mixture, data = None, self.mixture, self.data
+        if mixture:
+            truth, config = mixture.truth.test[:, :samples], mixture.config
+            kept |= {"truth": truth, "transition": self._transition / samples, "mask": mixture.mask}
+            groups = group_members(config.groups, config.latents) if config.mask == "groups" else None
         values = {name: torch.as_tensor(tensor).detach().cpu().numpy() for name, tensor in kept.items()}
-        config = self.data.config
-        groups = group_members(config.groups, config.latents) if config.mask == "groups" else None
         evaluated = Evaluated(self.seeds, **values, groups=groups)
         self.measurements, self.arrays = measure(evaluated), arrays_of(evaluated)
+        if data.has_baselines:
+            self.measurements += self._of_baselines(samples)
+            self.remarks = list(unbeaten(self.measurements, "reconstruction", "reconstruction error"))
+        if not mixture and data.feature_names is not None:
+            self.arrays["feature_names"] = np.asarray(data.feature_names, dtype=np.str_)
+        if data.row_ids is not None:
+            self.arrays["row_ids"] = data.row_ids[: len(self.arrays["codes"])]
+
+    @property
+    def mixture(self) -> MLPMixtureData | None:
+        """Data whose latents and structure are known; None for others."""
+        return self.data if isinstance(self.data, MLPMixtureData) else None
+
+    def _of_baselines(self, samples: int) -> list[Measurement]:
+        """Return the errors of simple baselines on the first test samples; all members share the data."""
+        test = self.data.test[0, :samples].double().cpu().numpy()
+        return baseline_measurements(self.data.seen(), test, self.latents, self.seeds)

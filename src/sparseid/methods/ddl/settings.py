@@ -52,7 +52,8 @@ class DDLSettings(MethodSettings):
     coordinates: int = setting("Number of coordinates of each sample for the estimate.", default=1)
 
     loads = "sparseid.methods.ddl.module:DDLModule"
-    interfaces = ("mixture",)
+    stops_early = True
+    interfaces = ("mixture", "observations")
 
     def errors(self, run: Run) -> Iterator[SettingsError]:
         """Yield errors of the settings, by themselves or with the data."""

@@ -225,7 +225,7 @@ class RegCLModule(StackedModule["ContrastiveData"]):
         self._tested = []
         self.measurements = measure(evaluated, self.layout, self.seeds) + self.chosen(models)
         self.remarks = gate_remarks(self.measurements)
-        self.arrays = arrays_of(evaluated, self.layout)
+        self.arrays = arrays_of(evaluated, self.layout) | dict(data.names)
 
     def chosen(self, models: Tensor) -> list[Measurement]:
         """Return each member's chosen lambda; none without candidates."""

@@ -6,11 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from sparseid.measurements import Measurement, units
+from sparseid.methods.baselines import of_baseline
 from sparseid.methods.sparse_vae.metrics import METRICS
+from sparseid.metrics.baselines import mean_rows, nmf_shares, pca_rows, popularity
 from sparseid.metrics.classification import cross_validated_accuracy
 from sparseid.metrics.dci import dci
 from sparseid.metrics.projection import class_silhouette, tsne_plane
@@ -54,6 +57,8 @@ class Evaluated:
         (members, test samples, 2) projection of the codes to the plane; None without classes.
     feature_names
         Names of the features; None without names.
+    row_ids
+        (test samples,) ids of the samples; None without ids.
     """
 
     seeds: Sequence[int]
@@ -67,6 +72,7 @@ class Evaluated:
     loadings: dict[str, Values]
     planes: Values | None
     feature_names: list[str] | None
+    row_ids: NDArray[np.str_] | None = None
 
 
 def scores_of(outputs: Tensor, inputs: Tensor, gaussian: bool) -> dict[str, Tensor]:
@@ -86,6 +92,34 @@ def scores_of(outputs: Tensor, inputs: Tensor, gaussian: bool) -> dict[str, Tens
         "recall_at_5": recall_at(outputs, inputs, 5),
         "ndcg_at_10": ndcg_at(outputs, inputs, 10),
     }
+
+
+def baseline_measurements(
+    train: Values, test: Tensor, components: int, gaussian: bool, seeds: Sequence[int]
+) -> list[Measurement]:
+    """Return the means of `scores_of` of simple baselines, next to those of each seed.
+
+    Gaussian features: the mean of the training rows, and PCA. Counts: popularity, and NMF.
+
+    Parameters
+    ----------
+    train, test
+        (samples, features)
+    components
+        Number of components of PCA and NMF: the factors of the model.
+    """
+    rows = test.double().cpu().numpy()
+    if gaussian:
+        outputs = {"mean": mean_rows(train, rows), "pca": pca_rows(train, rows, components)}
+    else:
+        outputs = {"popularity": popularity(train, rows), "nmf": nmf_shares(train, rows, components)}
+    found = []
+    for name, predicted in outputs.items():
+        scores = scores_of(torch.from_numpy(np.ascontiguousarray(predicted)), test.double().cpu(), gaussian)
+        for metric, values in scores.items():
+            known = values[~values.isnan()]
+            found += of_baseline(name, metric, float(known.mean()), UNITS[metric], len(known), seeds)
+    return found
 
 
 def planes_of(codes: Values, seeds: Sequence[int]) -> Values:
@@ -152,7 +186,8 @@ def arrays_of(evaluated: Evaluated) -> dict[str, NDArray]:
     """Return arrays for figures and topics.
 
     These are the loadings of all members; for the first member that has not diverged, the `codes` of the test samples,
-    with their true `factors`, or their `labels` and projections to the `plane`, if available; `feature_names`.
+    with their `row_ids`, true `factors`, or their `labels` and projections to the `plane`, if available;
+    `feature_names`.
     """
     shown = int(np.isfinite(evaluated.codes).all(axis=(1, 2)).argmax())
     arrays: dict[str, NDArray] = {**evaluated.loadings, "codes": evaluated.codes[shown]}
@@ -162,6 +197,8 @@ def arrays_of(evaluated: Evaluated) -> dict[str, NDArray]:
         arrays["plane"] = evaluated.planes[shown]
     if evaluated.truth is not None:
         arrays["factors"] = evaluated.truth[1][shown]
+    if evaluated.row_ids is not None:
+        arrays["row_ids"] = evaluated.row_ids[: evaluated.codes.shape[1]]
     if evaluated.feature_names is not None:
         arrays["feature_names"] = np.asarray(evaluated.feature_names, dtype=np.str_)
     return arrays

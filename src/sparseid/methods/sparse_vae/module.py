@@ -12,8 +12,16 @@ from torch import Tensor
 from sparseid.data.batch import FeatureBatch
 from sparseid.errors import InputError
 from sparseid.measurements import Measurement
+from sparseid.methods.baselines import unbeaten
 from sparseid.methods.module import StackedModule
-from sparseid.methods.sparse_vae.evaluation import Evaluated, arrays_of, measure, planes_of, scores_of
+from sparseid.methods.sparse_vae.evaluation import (
+    Evaluated,
+    arrays_of,
+    baseline_measurements,
+    measure,
+    planes_of,
+    scores_of,
+)
 from sparseid.methods.sparse_vae.model import VAE, Given, LatentModel, SparseVAE
 from sparseid.methods.sparse_vae.networks import Noise, RestartNoise, drawn, restart_generators
 from sparseid.methods.sparse_vae.nmf import Factorisation
@@ -114,6 +122,35 @@ class SparseVAEModule(StackedModule["FeatureData"]):
         restarts = self.method.restarts
         return values if restarts == 1 else values.repeat_interleave(restarts, dim=0)
 
+    # validation
+
+    def on_validation_epoch_start(self) -> None:
+        """Reset the sums."""
+        self._validation: tuple[Tensor | float, int] = (0.0, 0)
+
+    def validation_step(self, batch: FeatureBatch, batch_idx: int) -> None:
+        """Sum the errors of reconstructions, with the same noise in every validation."""
+        inputs = self._restarted(batch.inputs)
+        outputs = self.model.reconstruct(inputs, self.evaluation_noise("validation", batch_idx, inputs))
+        total, samples = self._validation
+        errors = scores_of(outputs, inputs, self.given.gaussian)[self.error]
+        self._validation = total + errors.sum(dim=1), samples + inputs.shape[1]
+
+    def on_validation_epoch_end(self) -> None:
+        """Log the error of each member, its best restart's; none counts for the early stop before the prior is used."""
+        total, samples = self._validation
+        of_models = torch.as_tensor(total / samples)
+        begun = self.global_step >= self.method.prior.warm_up * self.given.steps
+        self.validation_errors = of_models if begun else None
+        errors = of_models.view(len(self.seeds), -1).amin(dim=1).tolist()
+        self.log_members(f"val_{self.error}", errors)
+        self.note_validation(f"validation {self.error.replace('_', ' ')}", errors)
+
+    @property
+    def error(self) -> str:
+        """Name of the score by which the training stops early: the error of a reconstruction."""
+        return "mse" if self.given.gaussian else "log_loss"
+
     # evaluation
 
     def on_test_start(self) -> None:
@@ -169,9 +206,18 @@ class SparseVAEModule(StackedModule["FeatureData"]):
             loadings={name: values[self._chosen].cpu().numpy() for name, values in self.model.loadings().items()},
             planes=None if data.labels is None else planes_of(joined, self.seeds),
             feature_names=data.feature_names,
+            row_ids=data.row_ids,
         )
         self.measurements = [*measure(evaluated), *self._of_named_features(evaluated)]
+        if data.has_baselines:
+            self.measurements += self._of_baselines(joined.shape[1])
+            self.remarks = list(unbeaten(self.measurements, self.error, self.error.replace("_", " ")))
         self.arrays = arrays_of(evaluated)
+
+    def _of_baselines(self, samples: int) -> list[Measurement]:
+        """Return the scores of simple baselines on the first test samples; all members share the data."""
+        data, latents = self.data, self.method.latents
+        return baseline_measurements(data.seen(), data.test[0, :samples], latents, self.given.gaussian, self.seeds)
 
     def _of_named_features(self, evaluated: Evaluated) -> Iterator[Measurement]:
         """Yield topics or enriched gene sets of selectors with a prior, for features with names."""

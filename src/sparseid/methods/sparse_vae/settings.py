@@ -91,6 +91,7 @@ class SparseVAESettings(MethodSettings):
     oi_vae: OIVAESettings = setting("OI-VAE.", default=OIVAESettings)
 
     loads = "sparseid.methods.sparse_vae.module:SparseVAEModule"
+    stops_early = True
     interfaces = ("feature_matrix",)
 
     def errors(self, run: Run) -> Iterator[SettingsError]:

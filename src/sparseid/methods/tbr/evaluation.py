@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.measurements import Key, Measurement
+from sparseid.methods.baselines import of_baseline
 from sparseid.metrics.ate import ate_errors
+from sparseid.metrics.baselines import means_by_environment, ridge_by_environment
 from sparseid.metrics.mcc import Matching, matching
 from sparseid.streams import FIXED
+
+if TYPE_CHECKING:
+    from sparseid.data.environments import EnvironmentSplit
 
 EFFECT_ENVIRONMENTS = 10
 """Number of environments whose treatment effects are compared (Table 3), the same for all seeds and methods."""
@@ -31,7 +37,7 @@ class Tested:
     latents
         (members, samples, learned) learned latents.
     truth
-        (members, samples, true) true latents.
+        (members, samples, true) true latents; None if they are unknown.
     environments
         (samples,)
     unseen
@@ -41,19 +47,20 @@ class Tested:
     predictions: NDArray[np.float32]
     labels: NDArray[np.float32]
     latents: NDArray[np.float32]
-    truth: NDArray[np.float32]
+    truth: NDArray[np.float32] | None
     environments: NDArray[np.int64]
     unseen: bool = False
 
     @cached_property
     def matched(self) -> Matching:
         """Matching of learned and true latents, over all samples."""
+        assert self.truth is not None
         return matching(self.truth, self.latents)
 
     @property
     def identifiable(self) -> bool:
         """Return whether latents can be compared: as many learned as true ones, from training environments."""
-        return not self.unseen and self.latents.shape[-1] == self.truth.shape[-1]
+        return self.truth is not None and not self.unseen and self.latents.shape[-1] == self.truth.shape[-1]
 
 
 def effect_environments(environments: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -74,7 +81,7 @@ def measure(tested: Tested, seeds: Sequence[int], keys: dict[str, Key]) -> list[
     values: list[tuple[str, str, dict[str, Key], NDArray[np.float64], int]] = []
     samples = tested.labels.shape[1]
     values.append(("unseen_mse" if tested.unseen else "mse", "squared label unit", {}, errors, samples))
-    if tested.identifiable:
+    if tested.truth is not None and tested.identifiable:
         score = tested.matched.matched.mean(axis=-1)
         values.append(("mcc", "correlation in [0,1]", {}, score, samples))
         chosen = effect_environments(tested.environments)
@@ -92,12 +99,40 @@ def measure(tested: Tested, seeds: Sequence[int], keys: dict[str, Key]) -> list[
     ]
 
 
+def baseline_measurements(
+    train: EnvironmentSplit, test: EnvironmentSplit, samples: int, seeds: Sequence[int]
+) -> list[Measurement]:
+    """Return the ``mse`` of a ridge regression and of the mean label of each environment, next to those of each seed.
+
+    Parameters
+    ----------
+    train, test
+        The splits; all members share the data.
+    samples
+        Number of test samples.
+    """
+    inputs, labels, environments = (
+        part.cpu().numpy() for part in (train.inputs[0], train.labels[0], train.environments)
+    )
+    rows, targets = test.inputs[0, :samples].cpu().numpy(), test.labels[0, :samples].cpu().numpy()
+    asked = test.environments[:samples].cpu().numpy()
+    predicted = {
+        "environment_means": means_by_environment(labels, environments, asked),
+        "ridge": ridge_by_environment(inputs, labels, environments, rows, asked),
+    }
+    errors = {name: float(np.square(values - targets).mean()) for name, values in predicted.items()}
+    return [
+        measurement
+        for name, error in errors.items()
+        for measurement in of_baseline(name, "mse", error, "squared label unit", samples, seeds)
+    ]
+
+
 def arrays_of(tested: Tested) -> dict[str, NDArray]:
     """Return arrays for figures: some samples of the first member, correlations of all."""
-    arrays: dict[str, NDArray] = {
-        "test_truth": tested.truth[0, :SHOWN],
-        "test_latents": tested.latents[0, :SHOWN],
-    }
+    arrays: dict[str, NDArray] = {"test_latents": tested.latents[0, :SHOWN]}
+    if tested.truth is not None:
+        arrays["test_truth"] = tested.truth[0, :SHOWN]
     if tested.identifiable:
         arrays |= {"correlation": tested.matched.correlation, "permutation": tested.matched.permutation}
     return arrays

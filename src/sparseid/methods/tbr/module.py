@@ -10,8 +10,9 @@ from torch import Tensor
 
 from sparseid.data.batch import EnvironmentBatch
 from sparseid.measurements import Key, Measurement
+from sparseid.methods.baselines import unbeaten
 from sparseid.methods.module import StackedModule
-from sparseid.methods.tbr.evaluation import Tested, arrays_of, measure
+from sparseid.methods.tbr.evaluation import Tested, arrays_of, baseline_measurements, measure
 from sparseid.methods.tbr.losses import l1_penalty, latent_scale, mean_squared_error, soft_threshold
 from sparseid.methods.tbr.model import TreeModel
 from sparseid.methods.tbr.rotation import (
@@ -146,7 +147,7 @@ class TBRModule(StackedModule["EnvironmentData"]):
 
     def on_validation_epoch_end(self) -> None:
         """Log each member's validation error, its best candidate's, and store the weights of models that improved."""
-        of_models = self._squares / self._items
+        self.validation_errors = of_models = self._squares / self._items
         if self.method.test_weights == "best":
             self.best.keep(self.lowest.update(of_models), self.model.state_dict())
         errors = of_models[lowest_errors(of_models, len(self.method.candidates))].tolist()
@@ -185,20 +186,25 @@ class TBRModule(StackedModule["EnvironmentData"]):
         latents = self.of_chosen(latents)
         if self._rotation is not None:
             latents = latents @ self._rotation.transpose(1, 2)
-        assert batch.latents is not None
-        self._batches.append((predictions, batch.labels, latents, batch.latents, batch.environments[:1]))
+        truth = () if batch.latents is None else (batch.latents,)
+        self._batches.append((predictions, batch.labels, latents, batch.environments[:1], *truth))
 
     def on_test_epoch_end(self) -> None:
         """Compute the measurements of every member."""
         joined = (torch.cat(parts, dim=1).cpu().numpy() for parts in zip(*self._batches, strict=True))
-        predictions, labels, latents, truth, environments = joined
-        tested = Tested(predictions, labels, latents, truth, environments[0], self.unseen)
+        predictions, labels, latents, environments, *truth = joined
+        tested = Tested(predictions, labels, latents, truth[0] if truth else None, environments[0], self.unseen)
         self._batches = []
-        keys: dict[str, Key] = {"latent_dim": self.true_latents, "learned_dim": self.method.latents}
+        keys: dict[str, Key] = {"latent_dim": self.true_latents} if self.true_latents else {}
+        keys["learned_dim"] = self.method.latents
         if self.domain:
             keys["domain"] = self.domain
         self.measurements = measure(tested, self.seeds, keys) + self.choices(keys)
-        self.arrays = arrays_of(tested)
+        data = self.data
+        if data.has_baselines:
+            self.measurements += baseline_measurements(data.train, data.test, labels.shape[1], self.seeds)
+            self.remarks = list(unbeaten(self.measurements, "mse", "test MSE"))
+        self.arrays = arrays_of(tested) | dict(data.names)
         if self.model.deltas is not None:
             self.arrays["deltas"] = self._on_measured_latents(self.model.deltas)
         self.arrays["weights"] = self._on_measured_latents(self.model.weights())

@@ -65,6 +65,7 @@ class TBRSettings(MethodSettings):
     tuning: TuningSettings = setting("Settings to choose by the validation error.", default=TuningSettings)
 
     loads = "sparseid.methods.tbr.module:TBRModule"
+    stops_early = True
     interfaces = ("environments",)
 
     def errors(self, run: Run) -> Iterator[SettingsError]:

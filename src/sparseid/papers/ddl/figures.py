@@ -113,7 +113,7 @@ def run_figures(rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], scale: str
         return {"traversals": traversals(arrays)}
     if "flow_images" in arrays:
         return {"traversals": draw_traversals({"": arrays})}
-    if "dependence" not in arrays:
+    if "mask" not in arrays:
         return {}
     seeds: list[Key] = list(dict.fromkeys(rows["seed"]))
     return {"structure": structures(arrays, seeds), "latents": latents(arrays)}

@@ -1,0 +1,1 @@
+"""User-provided matrices of counts or of real values."""

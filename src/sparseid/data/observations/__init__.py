@@ -1,0 +1,1 @@
+"""User-provided observations of unknown latents."""

@@ -1,0 +1,245 @@
+"""Environments of a table: their tree, from a file or by clustering, and the split of their rows (no torch)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import linkage
+
+from sparseid.data.paths import unusable
+from sparseid.data.trees import ROOT, Tree, tree_of_merges
+from sparseid.errors import InputError
+from sparseid.spelling import did_you_mean
+from sparseid.streams import FIXED
+from sparseid.text import as_lines, read_text, records_of
+
+KEYS = ("data.tree",)
+TOKEN = re.compile(r"\s*(?:\[[^\]]*\]\s*)*('(?:[^']|'')*'|[(),;:]|[^()\[\]',;:]+)")
+"""A quoted name, a sign, or a name or length; comments in brackets are skipped."""
+LISTED = 5
+"""Maximum number of names in a message, and of environments in the name of an unnamed node."""
+
+
+class Nodes(NamedTuple):
+    """Nodes of a tree as they are in a file.
+
+    Attributes
+    ----------
+    names
+        Name of each node; empty for one without a name.
+    parents
+        Number of the parent of each node, -1 for the root.
+    """
+
+    names: list[str]
+    parents: list[int]
+
+
+class NamedTree(NamedTuple):
+    """A tree whose observed nodes are the environments of a table, in their order.
+
+    Attributes
+    ----------
+    tree
+        The tree.
+    arcs
+        (arcs,) name of the lower node of each arc; of an unnamed one the environments below it, ``a+b``.
+    """
+
+    tree: Tree
+    arcs: NDArray[np.str_]
+
+
+def read_nodes(path: Path) -> Nodes:
+    """Return the nodes of a tree in a Newick file, or in a csv file with the columns child and parent.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is no tree.
+    """
+    if reason := unusable(path):
+        raise InputError(f"the tree {path} {reason}: name a file, or set data.tree=cluster", KEYS)
+    text = read_text(path, KEYS).strip()
+    try:
+        return parse_newick(text) if text.startswith("(") else parse_arcs(text)
+    except ValueError as error:
+        raise InputError(f"the tree {path}: {error}", KEYS) from error
+
+
+def parse_newick(text: str) -> Nodes:
+    """Return the nodes of a tree in Newick format; lengths and comments are ignored.
+
+    Raises
+    ------
+    ValueError
+        If the parentheses do not match or the end is missing.
+
+    Examples
+    --------
+    >>> parse_newick("((a:1,'b c')ab,d);")
+    Nodes(names=['', 'ab', 'a', 'b c', 'd'], parents=[-1, 0, 1, 1, 0])
+    """
+    names, parents, node, position, length = [""], [ROOT], 0, 0, False
+    while found := TOKEN.match(text, position):
+        token, position = found[1].strip(), found.end()
+        if token in ("(", ","):
+            above = node if token == "(" else parents[node]
+            if above == ROOT:
+                raise ValueError(f"character {position}: a comma outside of parentheses")
+            names.append("")
+            parents.append(above)
+            node = len(names) - 1
+        elif token == ")":
+            if node == 0:
+                raise ValueError(f"character {position}: a parenthesis is closed that was not opened")
+            node = parents[node]
+        elif token == ";":
+            break
+        elif token == ":":
+            length = True
+            continue
+        elif not length:
+            quoted = token[0] == "'"
+            names[node] = token[1:-1].replace("''", "'") if quoted else token
+        length = False
+    else:
+        raise ValueError(f"character {position + 1}: a tree in Newick format ends with a semicolon")
+    if node:
+        raise ValueError(f"character {position}: a parenthesis is not closed")
+    return Nodes(names, parents)
+
+
+def parse_arcs(text: str) -> Nodes:
+    r"""Return the nodes of a csv table of child and parent, whose first line names the columns.
+
+    Raises
+    ------
+    ValueError
+        If a line lacks one of them, a child has two parents, or there is not exactly one root.
+
+    Examples
+    --------
+    >>> parse_arcs("child,parent\na,ab\nb,ab\n")
+    Nodes(names=['a', 'ab', 'b'], parents=[1, -1, 1])
+    """
+    records = records_of(as_lines(text), ",")
+    _, header = next(records, (1, []))
+    columns = [name.strip().casefold() for name in header]
+    if "child" not in columns or "parent" not in columns:
+        raise ValueError("a Newick file begins with a parenthesis, a csv file with the names child,parent")
+    parent_of: dict[str, str] = {}
+    for line, fields in records:
+        if len(fields) != len(columns):
+            raise ValueError(f"line {line} has {len(fields)} fields, the line of names {len(columns)}")
+        child, parent = (fields[columns.index(name)].strip() for name in ("child", "parent"))
+        if not child or (child in parent_of and parent):
+            raise ValueError(
+                f"line {line}: " + (f"{child!r} already has a parent" if child else "the child is missing")
+            )
+        if parent:
+            parent_of[child] = parent
+    names = list(dict.fromkeys(name for pair in parent_of.items() for name in pair))
+    if len(roots := [name for name in names if name not in parent_of]) != 1:
+        raise ValueError(f"a tree has one node without a parent, not {len(roots)} ({', '.join(roots[:LISTED])})")
+    return Nodes(names, [names.index(parent_of[name]) if name in parent_of else ROOT for name in names])
+
+
+def tree_of_nodes(nodes: Nodes, environments: list[str]) -> NamedTree:
+    """Return the part of a tree above the environments, without nodes that only pass an arc on.
+
+    Raises
+    ------
+    InputError
+        If an environment is not a node, or a name occurs twice.
+    """
+    if missing := [name for name in environments if name not in nodes.names]:
+        near = did_you_mean(missing[0], [name for name in nodes.names if name])
+        known = ", ".join([name for name in nodes.names if name][:LISTED])
+        raise InputError(f"the tree has no node {missing[0]!r}; {near or f'its nodes: {known}'}", KEYS)
+    if twice := [name for name in environments if nodes.names.count(name) > 1]:
+        raise InputError(f"the tree has several nodes {twice[0]!r}: make names unique", KEYS)
+    places = [nodes.names.index(name) for name in environments]
+    try:
+        Tree(np.array(nodes.parents), np.array(places))
+    except ValueError as error:
+        raise InputError(f"the tree cannot be used: {error}", KEYS) from error
+    parents = _thinned(dict(enumerate(nodes.parents)), set(places))
+    kept = {node: number for number, node in enumerate(parents)}
+    above = np.array([kept.get(parent, ROOT) for parent in parents.values()])
+    tree = Tree(above, np.array([kept[place] for place in places]))
+    return _named(tree, [nodes.names[node] for node in parents], environments)
+
+
+def _thinned(parents: dict[int, int], observed: set[int]) -> dict[int, int]:
+    """Return the parents of the nodes that are left without leaves, and nodes with one child, that have no samples."""
+    while True:
+        children: dict[int, list[int]] = {node: [] for node in parents}
+        for node, above in parents.items():
+            if above != ROOT:
+                children[above].append(node)
+        spare = next((node for node in parents if node not in observed and len(children[node]) < 2), None)
+        if spare is None:
+            return parents
+        above = parents.pop(spare)
+        for child in children[spare]:
+            parents[child] = above
+
+
+def clustered_tree(features: NDArray[np.floating], numbers: NDArray[np.int64], environments: list[str]) -> NamedTree:
+    """Return the tree of a hierarchical clustering of environments by their mean features, with average linkage.
+
+    Parameters
+    ----------
+    features
+        (samples, features) on a common scale.
+    numbers
+        (samples,) environment of each sample.
+    environments
+        Names of the environments, at least two.
+    """
+    means = np.stack([features[numbers == number].mean(axis=0) for number in range(len(environments))])
+    tree = tree_of_merges(linkage(means, "average"))
+    return _named(tree, environments + [""] * (tree.nodes - len(environments)), environments)
+
+
+def _named(tree: Tree, names: list[str], environments: list[str]) -> NamedTree:
+    """Return a tree with the names of its arcs."""
+    below = tree.incidence.T.astype(bool)  # (arcs, environments)
+    arcs = []
+    for arc, node in enumerate(tree.lower_nodes):
+        under = [environments[number] for number in np.flatnonzero(below[arc])]
+        joined = "+".join(under[:LISTED]) + ("+..." if len(under) > LISTED else "")
+        arcs.append(names[node] or joined)
+    return NamedTree(tree, np.array(arcs, np.str_))
+
+
+def split_environments(
+    environments: NDArray[np.str_], validation: float, held_out: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the training, validation and test rows: fractions of each environment, the same for every seed.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two environments, or one has too few rows for two in training and one in the others.
+    """
+    names, counts = np.unique(environments, return_counts=True)
+    if len(names) < 2:
+        raise InputError(f"the only environment is {str(names[0])!r}: a tree needs two", ("data.environment",))
+    parts: tuple[list[NDArray[np.int64]], ...] = ([], [], [])
+    for number, (name, count) in enumerate(zip(names, counts, strict=True)):
+        test, middle = (max(1, round(count * share)) for share in (held_out, validation))
+        if count - test - middle < 2:
+            text = f"environment {str(name)!r} has {count} rows, of which {max(0, count - test - middle)} would train"
+            keys = ("data.environment", "data.validation", "data.held_out")
+            raise InputError(f"{text}, and two are needed: lower data.validation or data.held_out, or drop it", keys)
+        order = FIXED.numpy("tree_table/split", number, count).permutation(np.flatnonzero(environments == name))
+        for part, rows in zip(parts, np.split(order, [count - test - middle, count - test]), strict=True):
+            part.append(rows)
+    train, middle_rows, test_rows = (np.sort(np.concatenate(part)) for part in parts)
+    return train, middle_rows, test_rows

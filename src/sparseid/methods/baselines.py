@@ -1,0 +1,49 @@
+"""Simple baselines next to a method's numbers, and warnings if it is not better than one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from sparseid.measurements import Measurement
+
+NAMES = {
+    "mean": "the mean of the training rows",
+    "pca": "PCA with as many components",
+    "popularity": "the popularity of the features",
+    "nmf": "NMF with as many components",
+    "environment_means": "the mean label of each environment",
+    "ridge": "a ridge regression of each environment",
+}
+"""Row key ``method`` of each baseline -> its name in warnings."""
+
+
+def of_baseline(name: str, metric: str, value: float, unit: str, n: int, seeds: Sequence[int]) -> list[Measurement]:
+    """Return a measurement of a baseline next to that of each seed: the same metric, under its own key ``method``."""
+    return [Measurement(metric, value, unit, n, {"method": name}, seed) for seed in seeds]
+
+
+def unbeaten(measurements: Iterable[Measurement], metric: str, label: str) -> Iterator[str]:
+    """Yield a warning for each baseline whose error is not above the method's mean over seeds.
+
+    Parameters
+    ----------
+    measurements
+        Those of the method, and of its baselines under their key ``method``.
+    metric
+        The error, of which less is better.
+    label
+        Its name in the warning.
+    """
+    errors: dict[str, list[float]] = {}
+    for measurement in measurements:
+        if measurement.metric == metric and measurement.value is not None:
+            errors.setdefault(str(measurement.keys.get("method", "")), []).append(measurement.value)
+    own = errors.pop("", [])
+    for name, values in errors.items():
+        if own and np.mean(own) >= np.mean(values):
+            yield (
+                f"not better than a baseline: {label} {np.mean(own):.4g} on held-out data, that of {NAMES[name]} is "
+                f"{np.mean(values):.4g}"
+            )
