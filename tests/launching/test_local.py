@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 import pytest
@@ -16,6 +15,7 @@ from sparseid.errors import InputError
 from sparseid.files import write_text
 from sparseid.launching import local
 from sparseid.launching.job import BUSY, WATCH_PARENT, main
+from sparseid.launching.machine import LOCKS
 from sparseid.launching.one_run import DONE, FAILED, REFUSED, skipped
 from sparseid.training.rows import write_rows
 from sparseid.training.run_folder import RunFolder
@@ -80,7 +80,8 @@ def test_every_process_has_a_place_of_its_own(make, tmp_path):
 
 def test_every_process_has_a_gpu_of_its_own(make, tmp_path, monkeypatch):
     """Also if there are more places than free GPUs: another command has one of the two."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv(LOCKS, str(tmp_path / "locks"))
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     monkeypatch.setattr("sparseid.launching.machine.LOOK_S", 0.02)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "6,7")
     program = (
@@ -89,7 +90,7 @@ def test_every_process_has_a_gpu_of_its_own(make, tmp_path, monkeypatch):
     )
     assert [outcome.code for outcome in make(*[program] * 4)] == [DONE] * 4
     assert {path.read_text() for path in (tmp_path / "jobs").glob("*.txt")} == {"6\n", "7\n"}
-    with FileLock(tmp_path / "sparseid-gpus" / "6"):
+    with FileLock(tmp_path / "locks" / "6"):
         assert [outcome.code for outcome in make(*[program] * 4)] == [DONE] * 4
     assert {path.read_text() for path in (tmp_path / "jobs").glob("*.txt")} == {"7\n"}
 

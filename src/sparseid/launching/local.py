@@ -67,13 +67,23 @@ def launch_local(runs: Sequence[RunConfig], single: bool, jobs: int, wait: bool)
 
 
 def make_here(run: RunConfig) -> Outcome:
-    """Make a single run in this process, on a GPU of its own if there is one."""
-    if skipped(run) or together(run):
+    """Make a single run in this process."""
+    with here([run]):
         return make_run(run)
-    slots([run], 1)  # more GPUs than there are would be waited for in vain
-    with gpus_held(run, lambda text: print(text, flush=True)) as place:
+
+
+@contextmanager
+def here(runs: Sequence[RunConfig]) -> Iterator[None]:
+    """Make runs in this process, one after the other, on GPUs of its own if there are any."""
+    todo = [run for run in runs if not skipped(run) and not together(run)]
+    if not todo:
+        yield
+        return
+    largest = max(todo, key=lambda run: (run.trainer.accelerator != "cpu", run.trainer.devices))
+    slots([largest], 1)  # more GPUs than there are would be waited for in vain
+    with gpus_held(largest, lambda text: print(text, flush=True)) as place:
         os.environ.update(place)  # torch, which reads it, is not imported yet
-        return make_run(run)
+        yield
 
 
 def serialize(run: RunConfig) -> Path:
