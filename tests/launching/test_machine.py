@@ -225,6 +225,26 @@ def test_runs_that_one_process_makes_hold_the_gpus_of_the_largest(command, run, 
         assert not taken("0")
 
 
+def test_a_gpu_is_required_before_anything_is_loaded(run, monkeypatch, nvidia_smi, tmp_path):
+    machine.require_gpu(run)
+    gpu = with_trainer(run, accelerator="gpu")
+    monkeypatch.setattr(machine, "DEVICES", ())
+    monkeypatch.setattr(machine.sys, "platform", "linux")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    with pytest.raises(InputError, match="CUDA_VISIBLE_DEVICES='' hides all"):
+        machine.require_gpu(gpu)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    nvidia_smi("", code=9)
+    with pytest.raises(InputError, match="nvidia-smi lists none") as refused:
+        machine.require_gpu(gpu)
+    assert "trainer=cpu always works" in str(refused.value)
+    monkeypatch.setattr(machine, "DEVICES", ("null",))  # a GPU that nvidia-smi does not know
+    machine.require_gpu(gpu)
+    nvidia_smi("0, GPU-1\n")
+    monkeypatch.setattr(machine, "DEVICES", ())
+    machine.require_gpu(gpu)
+
+
 def test_runs_on_the_cpu_leave_gpus_alone(run, hardware):
     hardware(cores=2, gpus=["0"])
     assert machine.slots([with_trainer(run, accelerator="cpu")], 0) == [{"OMP_NUM_THREADS": "1"}] * 2

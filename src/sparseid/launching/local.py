@@ -21,7 +21,7 @@ from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.config.stored import load_run_config
 from sparseid.files import OLD_S, remove_leftovers, write_text
 from sparseid.launching.job import BUSY, WATCH_PARENT
-from sparseid.launching.machine import gpus_held, slots
+from sparseid.launching.machine import gpus_held, require_gpu, slots
 from sparseid.launching.one_run import DONE, FAILED, Outcome, make_run, report_skipped, skipped
 from sparseid.launching.progress import SweepProgress
 from sparseid.printing import protect_output
@@ -58,6 +58,8 @@ def launch_local(runs: Sequence[RunConfig], single: bool, jobs: int, wait: bool)
     outcomes = {run_name(run): skipped(run) for run in runs}
     todo = {run_name(run): run for run in runs if outcomes[run_name(run)] is None}
     report_skipped(list(outcomes.values()))
+    for run in todo.values():
+        require_gpu(run)
     if todo:
         remove_leftovers(Path(runs[0].outputs) / JOBS, OLD_S)
         files = [serialize(run) for run in todo.values()]
@@ -79,6 +81,8 @@ def here(runs: Sequence[RunConfig]) -> Iterator[None]:
     if not todo:
         yield
         return
+    for run in todo:
+        require_gpu(run)
     largest = max(todo, key=lambda run: (run.trainer.accelerator != "cpu", run.trainer.devices))
     slots([largest], 1)  # more GPUs than there are would be waited for in vain
     with gpus_held(largest, lambda text: print(text, flush=True)) as place:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,6 +36,9 @@ LOCKS = "SPARSEID_LOCKS"
 
 EVERYONES = ("/run/lock", "/tmp")
 """Folders of a machine that everyone may write: the first is not cleaned while the machine runs, but not everywhere."""
+
+DEVICES = ("nvidia[0-9]*", "nvhost-gpu", "kfd", "dxg")
+"""Files in ``/dev`` of a GPU that torch may know though no nvidia-smi lists it: Jetson, AMD, Windows' Linux."""
 
 
 def cores() -> int:
@@ -67,6 +71,27 @@ def _uuids() -> dict[str, str]:
     except (OSError, subprocess.SubprocessError):
         return {}
     return {index.strip(): uuid.strip() for index, _, uuid in (line.partition(",") for line in found.splitlines())}
+
+
+def require_gpu(run: RunConfig) -> None:
+    """Refuse a run on a GPU where there is none, before torch is imported.
+
+    Raises
+    ------
+    InputError
+        If ``trainer.accelerator=gpu`` and this process may use no GPU.
+    """
+    if run.trainer.accelerator != "gpu" or gpus():
+        return
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None and (sys.platform == "darwin" or any(next(Path("/dev").glob(name), None) for name in DEVICES)):
+        return  # torch knows better
+    why = "nvidia-smi lists none" if visible is None else f"CUDA_VISIBLE_DEVICES={visible!r} hides all"
+    raise InputError(
+        f"this machine cannot train with trainer.accelerator=gpu: it has no GPU that this process may use ({why})\n"
+        "  trainer.accelerator=auto uses a GPU if there is one; trainer=cpu always works",
+        ("trainer.accelerator",),
+    )
 
 
 def slots(runs: Sequence[RunConfig], jobs: int) -> list[dict[str, str]]:

@@ -12,7 +12,7 @@ from sparseid.config.identity import run_directory, run_name
 from sparseid.config.schema import RunConfig
 from sparseid.errors import ConfigError, InputError
 from sparseid.files import refused, share
-from sparseid.launching.machine import wait_briefly
+from sparseid.launching.machine import require_gpu, wait_briefly
 from sparseid.reporting import PAGE
 from sparseid.training.errors import RunBusy, RunError, disk_full
 from sparseid.training.run_folder import RunFolder
@@ -81,6 +81,7 @@ def make_run(cfg: RunConfig, page: bool = True) -> Outcome:
             if _drawn(folder) and (not page or _on_page(folder, Path(cfg.outputs))):
                 return Outcome(name, folder)
         else:
+            require_gpu(cfg)
             wait_briefly()
             # imports torch: after all checks that do not need it
             from sparseid.training.processes import helper_process
