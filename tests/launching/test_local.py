@@ -1,5 +1,7 @@
 """Trials in processes of their own, with short programs in the place of runs."""
 
+import dataclasses
+import json
 import os
 import signal
 import subprocess
@@ -9,6 +11,7 @@ import time
 import pytest
 from filelock import FileLock
 
+from sparseid.config.compose import compose
 from sparseid.config.identity import run_directory, run_name
 from sparseid.config.sweep import plan
 from sparseid.errors import InputError
@@ -16,7 +19,7 @@ from sparseid.files import write_text
 from sparseid.launching import local
 from sparseid.launching.job import BUSY, WATCH_PARENT, main
 from sparseid.launching.machine import LOCKS
-from sparseid.launching.one_run import DONE, FAILED, REFUSED, skipped
+from sparseid.launching.one_run import DONE, FAILED, REFUSED, make_run, skipped
 from sparseid.training.rows import write_rows
 from sparseid.training.run_folder import RunFolder
 
@@ -147,6 +150,23 @@ def test_done_and_diverged_trials_are_left_out(runs, capsys):
     assert skipped(runs[0]) is None
     local.report_skipped(outcomes)
     assert capsys.readouterr().out == "1 of 4 runs done already\n1 of 4 runs diverged before\n"
+
+
+@pytest.mark.parametrize(
+    ("devices", "asked"), [("2 x cpu", 1), ("NVIDIA H200", 2), ("2 x cpu then cpu", 2), ("cpu", 1)]
+)
+def test_a_run_that_is_skipped_says_that_it_was_made_on_another_number_of_devices(pretend, capsys, devices, asked):
+    folder = pretend("scale=smoke")
+    (folder.path / "environment.json").write_text(json.dumps({"device": devices}))
+    (folder.path / "figures").mkdir()
+    run = compose(["scale=smoke", "trainer=cpu", f"outputs={folder.path.parents[2]}"])
+    run = dataclasses.replace(run, trainer=dataclasses.replace(run.trainer, devices=asked))
+    note = f"made on {devices}, not with trainer.devices={asked}: the number of devices is not part of a run's identity"
+    local.report_skipped([skipped(run), None])
+    said = capsys.readouterr().out
+    assert said.splitlines()[1:] == ([] if devices == "cpu" else [f"1 of 2 runs {note}; force=true repeats it"])
+    assert make_run(run, page=False).code == DONE
+    assert (f"it was {note}" in capsys.readouterr().out) == (devices != "cpu")
 
 
 def test_ctrl_c_lets_the_runs_save(tmp_path):

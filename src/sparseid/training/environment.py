@@ -75,6 +75,18 @@ def device_name(device: torch.device, processes: int = 1) -> str:
     return name if processes == 1 else f"{processes} x {name}"
 
 
+def numbers_of(devices: str) -> set[int]:
+    """Return the numbers of devices in the ``device`` of a run, which names those of all its starts.
+
+    Examples
+    --------
+    >>> sorted(numbers_of("2 x cpu then cpu")), sorted(numbers_of("NVIDIA H200"))
+    ([1, 2], [1])
+    """
+    found = [re.match(r"(\d+) x ", name) for name in devices.split(" then ")]
+    return {int(number[1]) if number else 1 for number in found}
+
+
 def packages() -> list[str]:
     """Return this package and those that it asks for: whatever computes or draws a number is one of them or below.
 
