@@ -78,6 +78,22 @@ def test_a_misspelt_word_in_a_defaults_list_is_named_with_its_file(configs, file
     assert str(refused.value).splitlines() == [problem, f"  from: configs/{file}", f"  {hint}"]
 
 
+@pytest.mark.parametrize("word", ["override", "optional override"])
+def test_two_overrides_of_a_group_in_one_file_are_refused_with_both_lines(configs, word):
+    """The last would win without a word."""
+    file, old = "experiment/digitcircle.yaml", "- override /method: sparling"
+    folder = configs(file, old, f"{old}\n\n  # another one\n  - {word} /method: tbr")
+    number = (folder / file).read_text(encoding="utf-8").splitlines().index(f"  {old}") + 1
+    with pytest.raises(ConfigError) as refused:
+        compose(["scale=smoke"], folder)
+    assert str(refused.value).splitlines() == [
+        f"method is selected twice in the defaults list: {old} (line {number}), - {word} /method: tbr "
+        f"(line {number + 3})",
+        f"  from: configs/{file}",
+        "  keep one of these lines",
+    ]
+
+
 def test_words_that_hydra_knows_are_let_alone(configs):
     both = "- optional override /data: digit_circle  # a comment: with a colon"
     folder = configs("experiment/digitcircle.yaml", "- override /data: digit_circle", both)

@@ -29,6 +29,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.version = version
         self.content, self.breaks, self.ranges, self.asked = content, breaks, ranges, []
+        self.blind, self.shift, self.total = False, 0, 0
         self.url = f"http://127.0.0.1:{self.server_port}/file.zip"
 
 
@@ -39,7 +40,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.path != "/file.zip":
             self.send_error(404)
             return
-        ranges = server.ranges and self.headers.get("If-Range", server.version) == server.version
+        same = server.blind or self.headers.get("If-Range", server.version) == server.version
+        ranges = server.ranges and same
         start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and ranges else 0
         if start >= len(server.content):
             self.send_error(416)
@@ -47,6 +49,9 @@ class Handler(BaseHTTPRequestHandler):
         body = server.content[start:]
         self.send_response(206 if start else 200)
         self.send_header("Content-Length", str(len(body)))
+        if start:
+            total = server.total or len(server.content)
+            self.send_header("Content-Range", f"bytes {start + server.shift}-{len(server.content) - 1}/{total}")
         if server.version:
             self.send_header("ETag", server.version)
         self.end_headers()
@@ -137,6 +142,24 @@ def test_a_part_without_a_checksum_is_continued_if_the_server_still_has_that_ver
     server.version, server.content = version, CONTENT if goes_on else CONTENT[::-1]
     assert download(server.url, tmp_path / "file.zip", None, "").read_bytes() == server.content
     assert (server.asked[-1] is not None) == (goes_on or version == '"two"')  # asked, but answered with the whole file
+    assert left(tmp_path) == ["file.zip"]
+
+
+@pytest.mark.parametrize("md5", [MD5, None])
+@pytest.mark.parametrize("wrong", [{"version": '"two"'}, {"version": ""}, {"shift": 1}, {"total": len(CONTENT) + 1}])
+def test_a_rest_that_does_not_belong_to_the_part_is_not_used(serve, tmp_path, wrong, md5):
+    """Of a server that ignores If-Range, or of a cache in between."""
+    server = serve(breaks=TRIES, version='"one"')
+    with pytest.raises(InputError):
+        download(server.url, tmp_path / "file.zip", md5, "")
+    server.blind = True
+    for name, value in wrong.items():
+        setattr(server, name, value)
+    before = len(server.asked)
+    assert download(server.url, tmp_path / "file.zip", md5, "").read_bytes() == CONTENT
+    first, second = server.asked[before:]
+    assert first is not None
+    assert second is None  # from the beginning
     assert left(tmp_path) == ["file.zip"]
 
 

@@ -1,22 +1,25 @@
 """Trials in processes of their own, with short programs in the place of runs."""
 
+import dataclasses
+import json
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 import pytest
 from filelock import FileLock
 
+from sparseid.config.compose import compose
 from sparseid.config.identity import run_directory, run_name
 from sparseid.config.sweep import plan
 from sparseid.errors import InputError
 from sparseid.files import write_text
 from sparseid.launching import local
 from sparseid.launching.job import BUSY, WATCH_PARENT, main
-from sparseid.launching.one_run import DONE, FAILED, REFUSED, skipped
+from sparseid.launching.machine import LOCKS
+from sparseid.launching.one_run import DONE, FAILED, REFUSED, make_run, skipped
 from sparseid.training.rows import write_rows
 from sparseid.training.run_folder import RunFolder
 
@@ -80,7 +83,8 @@ def test_every_process_has_a_place_of_its_own(make, tmp_path):
 
 def test_every_process_has_a_gpu_of_its_own(make, tmp_path, monkeypatch):
     """Also if there are more places than free GPUs: another command has one of the two."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv(LOCKS, str(tmp_path / "locks"))
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     monkeypatch.setattr("sparseid.launching.machine.LOOK_S", 0.02)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "6,7")
     program = (
@@ -89,7 +93,7 @@ def test_every_process_has_a_gpu_of_its_own(make, tmp_path, monkeypatch):
     )
     assert [outcome.code for outcome in make(*[program] * 4)] == [DONE] * 4
     assert {path.read_text() for path in (tmp_path / "jobs").glob("*.txt")} == {"6\n", "7\n"}
-    with FileLock(tmp_path / "sparseid-gpus" / "6"):
+    with FileLock(tmp_path / "locks" / "6"):
         assert [outcome.code for outcome in make(*[program] * 4)] == [DONE] * 4
     assert {path.read_text() for path in (tmp_path / "jobs").glob("*.txt")} == {"7\n"}
 
@@ -146,6 +150,23 @@ def test_done_and_diverged_trials_are_left_out(runs, capsys):
     assert skipped(runs[0]) is None
     local.report_skipped(outcomes)
     assert capsys.readouterr().out == "1 of 4 runs done already\n1 of 4 runs diverged before\n"
+
+
+@pytest.mark.parametrize(
+    ("devices", "asked"), [("2 x cpu", 1), ("NVIDIA H200", 2), ("2 x cpu then cpu", 2), ("cpu", 1)]
+)
+def test_a_run_that_is_skipped_says_that_it_was_made_on_another_number_of_devices(pretend, capsys, devices, asked):
+    folder = pretend("scale=smoke")
+    (folder.path / "environment.json").write_text(json.dumps({"device": devices}))
+    (folder.path / "figures").mkdir()
+    run = compose(["scale=smoke", "trainer=cpu", f"outputs={folder.path.parents[2]}"])
+    run = dataclasses.replace(run, trainer=dataclasses.replace(run.trainer, devices=asked))
+    note = f"made on {devices}, not with trainer.devices={asked}: the number of devices is not part of a run's identity"
+    local.report_skipped([skipped(run), None])
+    said = capsys.readouterr().out
+    assert said.splitlines()[1:] == ([] if devices == "cpu" else [f"1 of 2 runs {note}; force=true repeats it"])
+    assert make_run(run, page=False).code == DONE
+    assert (f"it was {note}" in capsys.readouterr().out) == (devices != "cpu")
 
 
 def test_ctrl_c_lets_the_runs_save(tmp_path):

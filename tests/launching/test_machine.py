@@ -1,6 +1,8 @@
 """Places for runs: GPUs shared out, cores shared out, and what is refused."""
 
 import dataclasses
+import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -10,6 +12,7 @@ import pytest
 from sparseid.config.compose import compose
 from sparseid.errors import InputError
 from sparseid.launching import machine
+from sparseid.launching.local import here
 
 
 @pytest.fixture
@@ -98,8 +101,8 @@ def command(monkeypatch, tmp_path):
     """Start processes that hold GPUs of a machine with three until they are ended, and end them."""
     monkeypatch.setattr(machine, "LOOK_S", 0.05)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1,2")
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv(machine.LOCKS, str(tmp_path / "locks"))
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     processes = []
 
     def start(devices=1):
@@ -143,9 +146,103 @@ def test_runs_on_the_cpu_hold_nothing(command, run):
 
 
 def test_a_machine_without_a_place_for_locks_shares_its_gpus(command, run, tmp_path, monkeypatch):
-    (tmp_path / "sparseid-gpus").write_text("not a folder")
-    with machine.gpus_held(run, print) as one, machine.gpus_held(run, print) as other:
+    (tmp_path / "locks").write_text("not a folder")
+    said = []
+    with machine.gpus_held(run, said.append) as one, machine.gpus_held(run, print) as other:
         assert one == other == {"CUDA_VISIBLE_DEVICES": "0"}
+    (text,) = said
+    assert text.startswith(f"no lock can be written to {tmp_path / 'locks'}: other commands may use the same GPUs")
+
+
+@pytest.fixture
+def nvidia_smi(monkeypatch, tmp_path):
+    """Replace nvidia-smi by a program that prints a text, or fails."""
+
+    def write(lines, code=0):
+        program = tmp_path / "nvidia-smi"
+        program.write_text(f"#!/bin/sh\nprintf '%s' '{lines}'\nexit {code}\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+    return write
+
+
+@pytest.fixture
+def taken(run, monkeypatch):
+    """Whether a GPU with a name in CUDA_VISIBLE_DEVICES is held."""
+
+    def look(name):
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", name)
+        said = []
+        with machine.gpus_held(run, said.append, lambda: bool(said)):
+            return bool(said)
+
+    return look
+
+
+def test_a_gpu_is_the_same_by_index_and_by_uuid(command, run, taken, nvidia_smi, monkeypatch):
+    nvidia_smi("0, GPU-8932f937\n1, GPU-89aa0000\n")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-8932f937")
+    with machine.gpus_held(run, print) as place:
+        assert place == {"CUDA_VISIBLE_DEVICES": "GPU-8932f937"}
+        assert [taken(name) for name in ("0", "1", "GPU-8932f937", "GPU-893", "GPU-89aa")] == [1, 0, 1, 1, 0]
+        monkeypatch.setenv("SLURM_JOB_ID", "7")  # the scheduler decides which jobs share a GPU
+        assert not taken("0")
+
+
+def test_locks_are_where_every_user_and_process_finds_them(command, run, monkeypatch, tmp_path):
+    for umask in 0o077, 0o022:
+        before = os.umask(umask)
+        with machine.gpus_held(run, print):
+            os.umask(before)
+            folder = tmp_path / "locks"
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o777
+            assert [stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()] == [0o666]
+    folder.chmod(0o755)  # whose it is decides
+    with machine.gpus_held(run, print):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o755
+
+    monkeypatch.delenv(machine.LOCKS)
+    monkeypatch.setattr(machine, "EVERYONES", [str(tmp_path / name) for name in ("none", "private", "common")])
+    (tmp_path / "private").mkdir(mode=0o755)
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common").chmod(0o1777)
+    for name in "one", "two":
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / name))
+        assert machine.lock_folder() == tmp_path / "common" / "sparseid-gpus"
+    monkeypatch.setattr(machine, "EVERYONES", [])
+    assert machine.lock_folder() == tmp_path / "two" / "sparseid-gpus"
+
+
+def test_runs_that_one_process_makes_hold_the_gpus_of_the_largest(command, run, taken, monkeypatch, tmp_path):
+    small, large = (with_trainer(dataclasses.replace(run, outputs=str(tmp_path)), devices=n) for n in (1, 2))
+    with here([small, large]):
+        assert os.environ["CUDA_VISIBLE_DEVICES"] == "0,1"
+        assert [taken(name) for name in "012"] == [1, 1, 0]
+    monkeypatch.setattr("sparseid.launching.local.skipped", lambda run: "done")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    with here([small]):
+        assert not taken("0")
+
+
+def test_a_gpu_is_required_before_anything_is_loaded(run, monkeypatch, nvidia_smi, tmp_path):
+    machine.require_gpu(run)
+    gpu = with_trainer(run, accelerator="gpu")
+    monkeypatch.setattr(machine, "DEVICES", ())
+    monkeypatch.setattr(machine.sys, "platform", "linux")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    with pytest.raises(InputError, match="CUDA_VISIBLE_DEVICES='' hides all"):
+        machine.require_gpu(gpu)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    nvidia_smi("", code=9)
+    with pytest.raises(InputError, match="nvidia-smi lists none") as refused:
+        machine.require_gpu(gpu)
+    assert "trainer=cpu always works" in str(refused.value)
+    monkeypatch.setattr(machine, "DEVICES", ("null",))  # a GPU that nvidia-smi does not know
+    machine.require_gpu(gpu)
+    nvidia_smi("0, GPU-1\n")
+    monkeypatch.setattr(machine, "DEVICES", ())
+    machine.require_gpu(gpu)
 
 
 def test_runs_on_the_cpu_leave_gpus_alone(run, hardware):
@@ -167,18 +264,15 @@ def test_the_users_threads_count(run, hardware, monkeypatch):
     assert machine.slots([run], 2) == [{"OMP_NUM_THREADS": "3"}] * 2
 
 
-def test_gpus_are_those_that_are_visible(monkeypatch, tmp_path):
+def test_gpus_are_those_that_are_visible(monkeypatch, nvidia_smi):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2, 5")
     assert machine.gpus() == ["2", "5"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert machine.gpus() == []
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
-    program = tmp_path / "nvidia-smi"
-    program.write_text("#!/bin/sh\necho 0; echo 1\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    nvidia_smi("0, GPU-a\n1, GPU-b\n")
     assert machine.gpus() == ["0", "1"]
-    program.write_text("#!/bin/sh\nexit 9\n")  # as without a driver
+    nvidia_smi("", code=9)  # as without a driver
     assert machine.gpus() == []
 
 

@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from sparseid.config.compose import compose
+from sparseid.config.identity import run_directory
 from sparseid.training.run_folder import RunFolder
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
+ON_TWO = ("trainer=ddp", "trainer.devices=2", "trainer.accelerator=cpu")
+TINY = ("scale=smoke", "trainer.threads=1")
 TOY = f"'{sys.executable}' '{ROOT / 'tests' / 'training' / 'toy.py'}'"
 
 
@@ -54,6 +58,18 @@ def test_a_task_per_device_makes_one_run(srun, tmp_path):
     run = RunFolder(tmp_path / "toy-seed0")
     assert run.state == "done"
     assert json.loads(run.timing.read_text())["world_size"] == 2
+
+
+def test_tasks_of_a_run_that_cannot_begin_all_say_why(srun, tmp_path):
+    """Without the rest of the run: another process has its lock."""
+    cfg = compose([*TINY, *ON_TWO, f"outputs={tmp_path}"])
+    with RunFolder(run_directory(cfg)).lock():
+        settings = " ".join([*TINY, *ON_TWO])
+        code, said = srun(2, f"'{sys.executable}' run.py {settings} outputs='{tmp_path}'")
+    assert code == 1, said
+    assert said.count("is being executed by") == 2
+    assert said.count("the first process of the run has ended") == 1
+    assert "tasks of a SLURM step" not in said
 
 
 def test_tasks_of_different_runs_average_no_gradients(srun, tmp_path):

@@ -25,8 +25,10 @@ def semantic_settings(cfg: RunConfig) -> dict[str, Any]:
     """Return the settings that determine the results of a run, as nested plain values.
 
     These are ``method``, ``data``, ``seed`` and the semantic trainer fields, but not output folder, logger, preset or
-    devices. Fields at their schema's default are omitted, so that a later version may add fields without changing the
-    hash of every earlier run. The seeds of a stack replace the seed. User-provided files enter with their content.
+    devices: ``trainer.batch_size`` is the sum over devices, so their type and number change rounding and noise, but not
+    the recipe; rows name them. Fields at their schema's default are omitted, so that a later version may add fields
+    without changing the hash of every earlier run. The seeds of a stack replace the seed. User-provided files enter
+    with their content.
     """
     return recipe_settings(cfg) | ({"seeds": list(cfg.seeds)} if cfg.seeds else {"seed": cfg.seed})
 

@@ -165,8 +165,10 @@ def diagnose(error: Exception, origins: Origins) -> ConfigError:
     )
 
 
-def check_keywords(choices: Mapping[str, str | None], origins: Origins) -> None:
-    """Refuse misspelt keywords in the defaults lists of the selected files: Hydra ignores any word before a group.
+def check_defaults(choices: Mapping[str, str | None], origins: Origins) -> None:
+    """Refuse what Hydra overlooks in the defaults lists of the selected files: misspelt keywords, a second override.
+
+    It ignores any unknown word before a group, and of two overrides of one group in a file the last one wins.
 
     Parameters
     ----------
@@ -182,7 +184,7 @@ def check_keywords(choices: Mapping[str, str | None], origins: Origins) -> None:
     """
     names = ["config", *(f"{group.partition('@')[0]}/{choice}" for group, choice in choices.items())]
     for path in filter(None, (config_file(name, origins.folders) for name in names)):
-        if error := _misspelt_keyword(path, origins):
+        if error := _misspelt_keyword(path, origins) or _second_override(path, origins):
             raise error
 
 
@@ -192,6 +194,22 @@ def _misspelt_keyword(path: Path, origins: Origins) -> ConfigError | None:
         for word in words.split():
             if word not in KEYWORDS:
                 return _unknown_keyword(word, group, choice, origins.shown(path))
+    return None
+
+
+def _second_override(path: Path, origins: Origins) -> ConfigError | None:
+    """Return the error for two entries of a file's defaults list that select the same group, or None."""
+    listed, text = _defaults_list(path), read_text(path, western=True)
+    above = text[: text.find(listed)].count("\n") + 1 if listed else 0
+    seen: dict[str, tuple[int, str]] = {}
+    for entry in ENTRY.finditer(listed):
+        group = entry[0].split(":")[0].split()[-1].lstrip("/")  # with its package, if it has one: group@package
+        here = above + listed[: entry.end()].count("\n"), " ".join(entry[0].split())
+        if group in seen:
+            (first, one), (second, other) = seen[group], here
+            problem = f"{group} is selected twice in the defaults list: {one} (line {first}), {other} (line {second})"
+            return ConfigError(problem, source=origins.shown(path), hint="keep one of these lines")
+        seen[group] = here
     return None
 
 

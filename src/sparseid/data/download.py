@@ -81,10 +81,10 @@ def _fetch(url: str, part: Path, md5: str | None) -> bool:
     """Write the content of `url` to `part`, which holds the bytes of an earlier attempt; return if they were used."""
     import requests
 
-    mark, version = _mark(part), ""
+    mark, version, size = _mark(part), "", ""
     if mark.is_file():
-        address, _, version = mark.read_text(encoding="utf-8").partition("\n")
-        version = version if address == url else ""
+        address, version, size, *_ = [*mark.read_text(encoding="utf-8").split("\n"), "", ""]
+        version, size = (version, size) if address == url else ("", "")
     have = part.stat().st_size if part.is_file() and (md5 or version) else 0
     asked = {"Accept-Encoding": "identity"}
     if have:
@@ -95,18 +95,27 @@ def _fetch(url: str, part: Path, md5: str | None) -> bool:
             raise OSError("the partial download is longer than the file")
         response.raise_for_status()
         resumed = response.status_code == requests.codes.partial_content
+        tag = response.headers.get("ETag", "")
+        sent = tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified", "")
+        if resumed:
+            span, _, total = response.headers.get("Content-Range", "").partition("/")
+            begun = size or total
+            if not span.startswith(f"bytes {have}-") or sent != (version or sent) or total not in ("*", begun):
+                part.unlink()  # servers and caches may send part of another version, or another part
+                raise OSError("the rest that the server sends does not belong to the partial download")
+        else:
+            begun = response.headers.get("Content-Length", "")
         mark.unlink(missing_ok=True)
         with part.open("ab" if resumed else "wb") as target:
-            tag = response.headers.get("ETag", "")
-            if version := tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified", ""):
-                mark.write_text(f"{url}\n{version}", encoding="utf-8")
+            if sent:
+                mark.write_text(f"{url}\n{sent}\n{begun}", encoding="utf-8")
             for chunk in response.iter_content(CHUNK):
                 target.write(chunk)
     return resumed
 
 
 def _mark(part: Path) -> Path:
-    """Return the file with the address of a partial download and the server's mark of its version."""
+    """Return the file with the address of a partial download, the server's mark of its version, and the file's size."""
     return part.with_suffix(".version")
 
 

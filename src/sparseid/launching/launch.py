@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from hydra import initialize_config_dir
@@ -22,6 +23,7 @@ from sparseid.config.sweep import Plan
 from sparseid.config.validate import missing_files
 from sparseid.errors import ConfigError
 from sparseid.files import refused
+from sparseid.launching.local import here
 from sparseid.launching.one_run import DONE, FAILED, Outcome, make_run
 from sparseid.training.run_folder import RunFolder
 
@@ -65,19 +67,25 @@ def launch(planned: Plan, configs: Path) -> list[Outcome]:
         task_function=Task(planned),
         config=planned.tree,
     )
-    jobs: Sequence[JobReturn] = launcher.launch([trial.overrides for trial in planned.trials], initial_job_idx=0)
+    with here([trial.run for trial in planned.trials]) if _in_this_process(planned) else nullcontext():
+        jobs: Sequence[JobReturn] = launcher.launch([trial.overrides for trial in planned.trials], initial_job_idx=0)
     return [job.return_value for job in jobs]
 
 
 def _refuse_processes_in_one(planned: Plan) -> None:
     """Refuse a sweep of runs on several devices in one process: Lightning would start the sweep once per device."""
     several = any(trial.run.trainer.devices > 1 for trial in planned.trials)
-    if planned.swept and several and planned.tree.hydra.launcher._target_.endswith("BasicLauncher"):
+    if planned.swept and several and _in_this_process(planned):
         raise ConfigError(
             "hydra/launcher=basic uses one process for all runs, but these need several (trainer.devices)",
             source="command line: hydra/launcher=basic",
             hint="omit it (hydra/launcher=local)",
         )
+
+
+def _in_this_process(planned: Plan) -> bool:
+    """Return whether the launcher makes all runs in this process (``hydra/launcher=basic``)."""
+    return bool(planned.tree.hydra.launcher._target_.endswith("BasicLauncher"))
 
 
 def summarise(planned: Plan, outcomes: Sequence[Outcome]) -> int:

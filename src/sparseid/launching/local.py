@@ -21,7 +21,7 @@ from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.config.stored import load_run_config
 from sparseid.files import OLD_S, remove_leftovers, write_text
 from sparseid.launching.job import BUSY, WATCH_PARENT
-from sparseid.launching.machine import gpus_held, slots
+from sparseid.launching.machine import gpus_held, require_gpu, slots
 from sparseid.launching.one_run import DONE, FAILED, Outcome, make_run, report_skipped, skipped
 from sparseid.launching.progress import SweepProgress
 from sparseid.printing import protect_output
@@ -58,6 +58,8 @@ def launch_local(runs: Sequence[RunConfig], single: bool, jobs: int, wait: bool)
     outcomes = {run_name(run): skipped(run) for run in runs}
     todo = {run_name(run): run for run in runs if outcomes[run_name(run)] is None}
     report_skipped(list(outcomes.values()))
+    for run in todo.values():
+        require_gpu(run)
     if todo:
         remove_leftovers(Path(runs[0].outputs) / JOBS, OLD_S)
         files = [serialize(run) for run in todo.values()]
@@ -67,13 +69,25 @@ def launch_local(runs: Sequence[RunConfig], single: bool, jobs: int, wait: bool)
 
 
 def make_here(run: RunConfig) -> Outcome:
-    """Make a single run in this process, on a GPU of its own if there is one."""
-    if skipped(run) or together(run):
+    """Make a single run in this process."""
+    with here([run]):
         return make_run(run)
-    slots([run], 1)  # more GPUs than there are would be waited for in vain
-    with gpus_held(run, lambda text: print(text, flush=True)) as place:
+
+
+@contextmanager
+def here(runs: Sequence[RunConfig]) -> Iterator[None]:
+    """Make runs in this process, one after the other, on GPUs of its own if there are any."""
+    todo = [run for run in runs if not skipped(run) and not together(run)]
+    if not todo:
+        yield
+        return
+    for run in todo:
+        require_gpu(run)
+    largest = max(todo, key=lambda run: (run.trainer.accelerator != "cpu", run.trainer.devices))
+    slots([largest], 1)  # more GPUs than there are would be waited for in vain
+    with gpus_held(largest, lambda text: print(text, flush=True)) as place:
         os.environ.update(place)  # torch, which reads it, is not imported yet
-        return make_run(run)
+        yield
 
 
 def serialize(run: RunConfig) -> Path:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
@@ -15,6 +17,7 @@ from filelock import FileLock, Timeout
 
 from sparseid.config.schema import RunConfig
 from sparseid.errors import InputError
+from sparseid.training.preemption import slurm_job
 
 MEMORY_PER_RUN = 4 * 2**30
 """Assumed bytes per run on the CPU."""
@@ -27,6 +30,15 @@ more threads than cores cost a fifth of the speed of two threads on an idle mach
 
 LOOK_S = 1.0
 """Seconds between two looks for a free GPU."""
+
+LOCKS = "SPARSEID_LOCKS"
+"""Environment variable with the folder of the locks of GPUs, for containers on one machine and for tests."""
+
+EVERYONES = ("/run/lock", "/tmp")
+"""Folders of a machine that everyone may write: the first is not cleaned while the machine runs, but not everywhere."""
+
+DEVICES = ("nvidia[0-9]*", "nvhost-gpu", "kfd", "dxg")
+"""Files in ``/dev`` of a GPU that torch may know though no nvidia-smi lists it: Jetson, AMD, Windows' Linux."""
 
 
 def cores() -> int:
@@ -44,16 +56,42 @@ def wait_briefly() -> None:
 
 
 def gpus() -> list[str]:
-    """Return the GPUs that this process may use, named as in ``CUDA_VISIBLE_DEVICES``."""
+    """Return the GPUs that this process may use, named as in ``CUDA_VISIBLE_DEVICES``: by index, or UUID."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None:
         return [name.strip() for name in visible.split(",") if name.strip() not in ("", "-1")]
-    command = ["nvidia-smi", "--query-gpu=index", "--format=csv,noheader"]
+    return list(_uuids())
+
+
+def _uuids() -> dict[str, str]:
+    """Return the UUIDs of the GPUs of this machine by their indices."""
+    command = ["nvidia-smi", "--query-gpu=index,uuid", "--format=csv,noheader"]
     try:
         found = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
     except (OSError, subprocess.SubprocessError):
-        return []
-    return found.split()
+        return {}
+    return {index.strip(): uuid.strip() for index, _, uuid in (line.partition(",") for line in found.splitlines())}
+
+
+def require_gpu(run: RunConfig) -> None:
+    """Refuse a run on a GPU where there is none, before torch is imported.
+
+    Raises
+    ------
+    InputError
+        If ``trainer.accelerator=gpu`` and this process may use no GPU.
+    """
+    if run.trainer.accelerator != "gpu" or gpus():
+        return
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None and (sys.platform == "darwin" or any(next(Path("/dev").glob(name), None) for name in DEVICES)):
+        return  # torch knows better
+    why = "nvidia-smi lists none" if visible is None else f"CUDA_VISIBLE_DEVICES={visible!r} hides all"
+    raise InputError(
+        f"this machine cannot train with trainer.accelerator=gpu: it has no GPU that this process may use ({why})\n"
+        "  trainer.accelerator=auto uses a GPU if there is one; trainer=cpu always works",
+        ("trainer.accelerator",),
+    )
 
 
 def slots(runs: Sequence[RunConfig], jobs: int) -> list[dict[str, str]]:
@@ -100,7 +138,8 @@ def gpus_held(
 ) -> Iterator[dict[str, str]]:
     """Hold as many GPUs as a run needs, the first that no other command on this machine holds; wait until there are.
 
-    The operating system releases them when this process ends.
+    The operating system releases them when this process ends. In a SLURM job, which the scheduler has given its GPUs,
+    only the commands of this job count: another job may share a GPU with it (shards) or give its own the same index.
 
     Parameters
     ----------
@@ -118,8 +157,9 @@ def gpus_held(
     """
     names, said = _usable_gpus([run]), False
     with ExitStack() as held:
+        files = _lock_files(names, say)
         while names and not given_up():
-            if free := _take(names, run.trainer.devices, held):
+            if free := _take(files, run.trainer.devices, held):
                 names = free
                 break
             if not said:
@@ -129,21 +169,51 @@ def gpus_held(
         yield {"CUDA_VISIBLE_DEVICES": ",".join(names)} if names else {}
 
 
-def _take(names: Sequence[str], number: int, held: ExitStack) -> list[str]:
-    """Lock the first free ones of some GPUs until the end of a context; return none if fewer than `number` are free."""
-    folder = Path(tempfile.gettempdir()) / "sparseid-gpus"
+def lock_folder() -> Path:
+    """Return the folder of the locks of GPUs: the same for every user and process, whatever its ``TMPDIR``."""
+    if chosen := os.environ.get(LOCKS):
+        return Path(chosen)
+    for folder in map(Path, EVERYONES):
+        with suppress(OSError):
+            if folder.stat().st_mode & stat.S_IWOTH:  # not os.access, which differs between users
+                return folder / "sparseid-gpus"
+    return Path(tempfile.gettempdir()) / "sparseid-gpus"
+
+
+def _lock_files(names: Sequence[str], say: Callable[[str], object]) -> dict[str, Path | None]:
+    """Return the lock file of each GPU, which has the GPU's UUID as name; None where none can be written.
+
+    The folder is not sticky: in a sticky one Linux lets nobody open the files of others (``fs.protected_regular``).
+    """
+    if not names:
+        return {}
+    folder, uuids, job = lock_folder(), _uuids(), slurm_job()
     with suppress(OSError):
-        folder.mkdir(exist_ok=True)
-        folder.chmod(0o777)  # for every user of the machine
+        folder.mkdir(parents=True)
+        folder.chmod(0o777)  # for every user of the machine, whatever our umask
+    if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
+        say(f"no lock can be written to {folder}: other commands may use the same GPUs ({LOCKS}=FOLDER: another one)")
+        return dict.fromkeys(names)
+    files: dict[str, Path | None] = {}
+    for name in names:
+        found = [uuid for uuid in uuids.values() if uuid.startswith(name)]  # CUDA takes the beginning of a UUID, too
+        uuid = uuids.get(name) or (found[0] if len(found) == 1 else name)
+        files[name] = folder / quote("-".join(filter(None, [job and f"job{job}", uuid])), safe="")
+    return files
+
+
+def _take(files: Mapping[str, Path | None], number: int, held: ExitStack) -> list[str]:
+    """Lock the first free ones of some GPUs until the end of a context; return none if fewer than `number` are free."""
     free: list[str] = []
     with ExitStack() as locks:
-        for name in names:
+        for name, file in files.items():
             try:
-                locks.enter_context(FileLock(folder / quote(name, safe=""), timeout=0, mode=0o666))
+                if file is not None:
+                    locks.enter_context(FileLock(file, timeout=0, mode=0o666))
             except Timeout:
                 continue
             except OSError:
-                pass  # no lock can be written here: the GPU may be shared
+                pass  # a full disk, or a file system without locks: the GPU may be shared
             free.append(name)
             if len(free) == number:
                 held.push(locks.pop_all())

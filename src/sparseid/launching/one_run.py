@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import traceback
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,9 @@ from sparseid.config.identity import run_directory, run_name
 from sparseid.config.schema import RunConfig
 from sparseid.errors import ConfigError, InputError
 from sparseid.files import refused, share
-from sparseid.launching.machine import wait_briefly
+from sparseid.launching.machine import require_gpu, wait_briefly
 from sparseid.reporting import PAGE
+from sparseid.training import environment
 from sparseid.training.errors import RunBusy, RunError, disk_full
 from sparseid.training.run_folder import RunFolder
 
@@ -35,6 +37,8 @@ class Outcome:
     """True if it was submitted and has not ended yet."""
     busy: bool = False
     """True if another process has this run."""
+    note: str = ""
+    """Remark on a run that is skipped."""
 
 
 def skipped(cfg: RunConfig) -> Outcome | None:
@@ -43,7 +47,7 @@ def skipped(cfg: RunConfig) -> Outcome | None:
     if cfg.force:
         return None
     if run.state == "done" and _drawn(run.path):
-        return Outcome(run_name(cfg), run.path)
+        return Outcome(run_name(cfg), run.path, note=made_on_others(cfg, run.path))
     if run.state == "diverged":
         message = (run.read_status() or {}).get("message", "")
         return Outcome(run_name(cfg), run.path, FAILED, f"diverged: {message}; force=true repeats it")
@@ -56,6 +60,20 @@ def report_skipped(outcomes: Sequence[Outcome | None]) -> None:
     for text, number in (("done already", codes.count(DONE)), ("diverged before", len(codes) - codes.count(DONE))):
         if number:
             print(f"{number} of {len(outcomes)} runs {text}", flush=True)
+    notes = Counter(outcome.note for outcome in outcomes if outcome is not None and outcome.note)
+    for note, number in notes.items():
+        print(f"{number} of {len(outcomes)} runs {note}", flush=True)
+
+
+def made_on_others(cfg: RunConfig, folder: Path) -> str:
+    """Return that a done run was made on another number of devices than is asked for now; empty if it was not."""
+    devices = (environment.read(folder / "environment.json") or {}).get("device", "")
+    if not devices or environment.numbers_of(devices) == {cfg.trainer.devices}:
+        return ""
+    return (
+        f"made on {devices}, not with trainer.devices={cfg.trainer.devices}: the number of devices is not part of a "
+        "run's identity; force=true repeats it"
+    )
 
 
 def make_run(cfg: RunConfig, page: bool = True) -> Outcome:
@@ -78,9 +96,12 @@ def make_run(cfg: RunConfig, page: bool = True) -> Outcome:
         if RunFolder(folder).state == "done" and not cfg.force:
             RunFolder(folder).check_schema(cfg)
             print(f"{name} is done: {folder} (force=true repeats it)", flush=True)
+            if note := made_on_others(cfg, folder):
+                print(f"it was {note}", flush=True)
             if _drawn(folder) and (not page or _on_page(folder, Path(cfg.outputs))):
                 return Outcome(name, folder)
         else:
+            require_gpu(cfg)
             wait_briefly()
             # imports torch: after all checks that do not need it
             from sparseid.training.processes import helper_process

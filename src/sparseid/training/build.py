@@ -12,7 +12,7 @@ import pytorch_lightning as pl
 from lightning_fabric.plugins.environments import LightningEnvironment
 from lightning_fabric.utilities.exceptions import MisconfigurationException
 
-from sparseid.config.identity import member_seeds, run_name
+from sparseid.config.identity import member_seeds
 from sparseid.config.schema import RunConfig
 from sparseid.data.module import DataModule
 from sparseid.errors import InputError
@@ -20,7 +20,7 @@ from sparseid.extensions import load_object
 from sparseid.methods.module import ExperimentModule
 from sparseid.settings import RunNumbers
 from sparseid.training import loggers
-from sparseid.training.callbacks import Bar, EarlyStop, OnceReady, OneRun, Progress, StepCurves, Timing
+from sparseid.training.callbacks import Bar, EarlyStop, OnceReady, Progress, StepCurves, Timing
 from sparseid.training.checkpoints import LAST, AtomicCheckpointIO, LastCheckpoint
 from sparseid.training.preemption import Preemption
 from sparseid.training.processes import helper_process
@@ -65,7 +65,7 @@ def build_trainer(cfg: RunConfig, folder: RunFolder, preemption: Preemption) -> 
     last = LastCheckpoint(folder.checkpoints / LAST, settings.save_every_s, preemption, before_save=curves.check)
     progress = Bar() if sys.stdout.isatty() else _progress_lines(folder, curves, cfg)
     timing = Timing(folder.timing, settings.batch_size)
-    callbacks: list[pl.Callback] = [OneRun(run_name(cfg)), curves, progress, timing, last]
+    callbacks: list[pl.Callback] = [curves, progress, timing, last]
     if settings.early_stop.patience:
         callbacks.insert(-1, EarlyStop(settings.early_stop.patience, folder.say))
     if cfg.logger.name == "wandb":

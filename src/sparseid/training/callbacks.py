@@ -1,4 +1,4 @@
-"""Callbacks of runs: check of the processes, training curves with a check of the loss, early stop, timing, progress."""
+"""Callbacks of runs: training curves with a check of the loss, early stop, timing and progress."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import RichProgressBar
 
-from sparseid.errors import InputError
 from sparseid.files import write_json, write_text
 from sparseid.stacking import best
 from sparseid.training.environment import device_name
@@ -25,34 +24,6 @@ LOG_EVERY = 50
 """Number of steps between two points of the training curves, and between two checks of the loss on a GPU."""
 
 HEADER = "step,samples,name,value\n"
-
-
-class OneRun(pl.Callback):
-    """Check before training that all processes train the same run.
-
-    Parameters
-    ----------
-    name
-        The run of this process.
-    """
-
-    def __init__(self, name: str):
-        self.name = name
-
-    def setup(self, trainer: pl.Trainer, pl_module: pl.LightningModule, stage: str) -> None:
-        """Compare the names of all processes.
-
-        Raises
-        ------
-        InputError
-            If they differ: tasks of a SLURM step with other settings would average the gradients of different runs.
-        """
-        if len(names := dict.fromkeys(gather(trainer, self.name))) > 1:
-            raise InputError(
-                f"the tasks of this step train different runs: {', '.join(names)}\n  trainer=single makes a run of "
-                "each task; a run on several devices needs a step of its own (srun --ntasks=DEVICES)",
-                ("trainer.devices",),
-            )
 
 
 class StepCurves(pl.Callback):

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
 
+MISSING = "not installed"
+
 
 def describe(seed: int | list[int], device: str, earlier: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the content of a run's ``environment.json``.
@@ -73,13 +75,30 @@ def device_name(device: torch.device, processes: int = 1) -> str:
     return name if processes == 1 else f"{processes} x {name}"
 
 
+def numbers_of(devices: str) -> set[int]:
+    """Return the numbers of devices in the ``device`` of a run, which names those of all its starts.
+
+    Examples
+    --------
+    >>> sorted(numbers_of("2 x cpu then cpu")), sorted(numbers_of("NVIDIA H200"))
+    ([1, 2], [1])
+    """
+    found = [re.match(r"(\d+) x ", name) for name in devices.split(" then ")]
+    return {int(number[1]) if number else 1 for number in found}
+
+
 def packages() -> list[str]:
-    """Return this package and those that it asks for: whatever computes or draws a number is one of them or below."""
+    """Return this package and those that it asks for: whatever computes or draws a number is one of them or below.
+
+    Those of its extras are among them if they are installed, but for the tools of its developers.
+    """
     try:
-        asked = requires("sparseid") or []
+        asked = [re.split(r"[^\w.-]", line)[:1] + line.split("extra ==")[1:] for line in requires("sparseid") or []]
     except PackageNotFoundError:  # run from a folder without installing it
         asked = []
-    return ["sparseid", *(re.split(r"[^\w.-]", line)[0] for line in asked if "extra ==" not in line)]
+    needed = [name for name, *extra in asked if not extra]
+    added = [name for name, *extra in asked if extra and "dev" not in extra[0] and _version(name) != MISSING]
+    return list(dict.fromkeys(["sparseid", *needed, *added]))
 
 
 def _git(folder: Path, *arguments: str) -> str:
@@ -95,4 +114,4 @@ def _version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
-        return "not installed"
+        return MISSING

@@ -1,53 +1,67 @@
 """Runs on several devices, with one process per device: rank zero owns the run folder, the others only train.
 
-Lightning starts the other processes: each is the same command, with its number in ``LOCAL_RANK``; in a SLURM step with
-a task per device they are its tasks. They end after training; rank zero evaluates alone and is the only process that
-writes files or prints. Without several devices a process makes its own run, whatever rank a launcher has given it.
+Rank zero starts the other processes (`sparseid.training.group`): each is the same command, with its number in
+``LOCAL_RANK``; in a SLURM step with a task per device they are its tasks. They end after training; rank zero evaluates
+alone and is the only process that writes files or prints. Without several devices a process makes its own run, whatever
+rank a launcher has given it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import signal
-import subprocess
-import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sparseid.config.identity import run_name
 from sparseid.config.schema import RunConfig
 from sparseid.errors import ConfigError
-from sparseid.training.errors import RunError
 
 if TYPE_CHECKING:
     import pytorch_lightning as pl
 
-WAIT_S = 30.0
-"""Maximum number of seconds that the processes of a run wait for each other to end."""
-
 RUN = "SPARSEID_RUN"
 """Environment variable with the name of the run whose first process has started this one."""
+
+LINE = "SPARSEID_LINE"
+"""Environment variable with the file descriptor of the connection to that process."""
 
 WORLD_SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 """Environment variables of other launchers with their number of processes."""
 
 GROUP = (
-    *(RUN, "RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"),
+    *(RUN, LINE, "RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"),
     *("MASTER_ADDR", "MASTER_PORT"),
 )
 """Environment variables of a process's place among others."""
 
 
+def rank_of(cfg: RunConfig) -> int:
+    """Return the number of this process among those of a run; 0 for the first or only one."""
+    if _started_here(cfg):
+        return int(os.environ["LOCAL_RANK"])
+    return _number("SLURM_PROCID", 0) if _is_task(cfg) else 0
+
+
 def helper_process(cfg: RunConfig) -> bool:
     """Return whether this process is a further one of a run on several devices."""
-    return _rank(cfg) > 0
+    return rank_of(cfg) > 0
 
 
 def together(cfg: RunConfig) -> bool:
     """Return whether other processes that make the run with this one were started before it, or have started it."""
-    return _started_here(cfg) or _step_tasks() == cfg.trainer.devices > 1
+    return _started_here(cfg) or _is_task(cfg)
+
+
+def step_address(cfg: RunConfig) -> str:
+    """Return the address at which the tasks of a SLURM step that make a run together meet; empty for other processes.
+
+    It is a Unix socket without a file (abstract), which ends with its process: SLURM runs on Linux.
+    """
+    if _started_here(cfg) or not _is_task(cfg):
+        return ""
+    step = [os.environ.get(name, "0") for name in ("SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT")]
+    return f"\0sparseid-{os.getuid()}-{'.'.join(step)}"
 
 
 def check_tasks(cfg: RunConfig) -> None:
@@ -80,9 +94,9 @@ def check_tasks(cfg: RunConfig) -> None:
         raise ConfigError(problem, source=f"{foreign}={os.environ[foreign]} in the environment; {asked}", hint=hint)
 
 
-def advice_to_tasks() -> str:
-    """Return how tasks of one SLURM step that ask for the same run get one each; empty for a process outside of one."""
-    if (tasks := _step_tasks()) == 1:
+def advice_to_tasks(cfg: RunConfig) -> str:
+    """Return how tasks of one SLURM step that ask for the same run get one each; empty for other processes."""
+    if (tasks := _step_tasks()) == 1 or cfg.trainer.devices > 1:  # these make it together: another command has it
         return ""
     return (
         f"\n  It is one of {tasks} tasks of a SLURM step: srun --ntasks=1 for one run, another seed for each of "
@@ -95,7 +109,8 @@ def joined(cfg: RunConfig) -> Iterator[None]:
     """Let Lightning know this process's place in the run, and nothing that a launcher has set for other purposes."""
     before = {name: os.environ[name] for name in GROUP if name in os.environ}
     if not _started_here(cfg):
-        _replace(_place(cfg))
+        # what `LightningEnvironment` reads; with a rank it starts no process itself
+        _replace({"LOCAL_RANK": str(rank_of(cfg)), "MASTER_ADDR": "127.0.0.1"})
     try:
         yield
     finally:
@@ -120,25 +135,8 @@ def _step_tasks() -> int:
     return _number("SLURM_STEP_NUM_TASKS", 1)
 
 
-def _rank(cfg: RunConfig) -> int:
-    if _started_here(cfg):
-        return int(os.environ["LOCAL_RANK"])
-    return _number("SLURM_PROCID", 0) if _step_tasks() == cfg.trainer.devices > 1 else 0
-
-
-def _place(cfg: RunConfig) -> dict[str, str]:
-    """Return the variables that `LightningEnvironment` reads."""
-    if cfg.trainer.devices == 1:
-        return {"LOCAL_RANK": "0"}  # otherwise Lightning takes SLURM_PROCID
-    if _step_tasks() == 1:
-        return {RUN: run_name(cfg)}  # inherited by the processes that Lightning starts
-    job, step = _number("SLURM_JOB_ID", 0), _number("SLURM_STEP_ID", 0)
-    port = 15000 + (job + 997 * step) % 10000  # the same for all tasks, another one for other steps
-    return {
-        "LOCAL_RANK": str(_rank(cfg)),
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(port),
-    }
+def _is_task(cfg: RunConfig) -> bool:
+    return _step_tasks() == cfg.trainer.devices > 1
 
 
 def _replace(variables: Mapping[str, str]) -> None:
@@ -147,65 +145,12 @@ def _replace(variables: Mapping[str, str]) -> None:
     os.environ.update(variables)
 
 
-def end_with_parent() -> None:
-    """End this process as soon as its parent process is gone."""
-    parent = os.getppid()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1.0)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True, name="end-with-parent").start()
-
-
-def leave_helpers_error() -> None:
-    """Let rank zero notice that this process failed, and end by itself.
-
-    It notices the broken connection. If not within some seconds, the exit code of this process ends it: Lightning kills
-    the whole run when one of its processes fails.
-    """
+def leave_torch() -> None:
+    """Close the connections that torch has between the processes; each is alone afterwards."""
     import torch
 
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
-    time.sleep(WAIT_S)
-
-
-@contextlib.contextmanager
-def alone_afterwards(trainer: pl.Trainer) -> Iterator[None]:
-    """Train with all processes inside the context; afterwards this process is alone, even after an error."""
-    import torch
-
-    failed = True
-    try:
-        yield
-        failed = False
-    except Exception as error:  # of the connection to a process that has gone
-        if killed := _killed(getattr(trainer.strategy.launcher, "procs", [])):
-            raise RunError(f"{killed}; run the same command to resume") from error
-        raise
-    finally:
-        if trainer.world_size > 1 and torch.distributed.is_initialized():
-            torch.distributed.destroy_process_group()
-        helpers: list[subprocess.Popen] = getattr(trainer.strategy.launcher, "procs", [])
-        for helper in helpers:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                helper.wait(timeout=0 if failed else WAIT_S)
-            helper.kill()
-            helper.wait()
-        helpers.clear()  # Lightning watches this list, and would kill this process if one of them failed
-
-
-def _killed(helpers: Sequence[subprocess.Popen]) -> str:
-    """Return which of the helpers a signal has ended; empty if none."""
-    for number, helper in enumerate(helpers, 1):
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            if (code := helper.wait(timeout=1.0)) < 0:  # the connection may break before the process has ended
-                name = signal.Signals(-code).name
-                why = " (out of memory?)" if -code == signal.SIGKILL else ""
-                return f"process {number} of the run on {len(helpers) + 1} devices was ended by {name}{why}"
-    return ""
 
 
 def largest(trainer: pl.Trainer, number: int) -> int:

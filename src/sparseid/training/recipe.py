@@ -21,15 +21,15 @@ from sparseid.training import environment, parents
 from sparseid.training.build import build_data, build_module, build_tester, build_trainer
 from sparseid.training.checkpoints import load, usable_checkpoint
 from sparseid.training.errors import RunError
+from sparseid.training.group import First, Helper
 from sparseid.training.preemption import Preemption
-from sparseid.training.processes import alone_afterwards, helper_process
 from sparseid.training.rows import Row, plain_keys, plain_value
 from sparseid.training.run_folder import RunFolder, now
 from sparseid.training.runtime import mps_note, prepare_runtime
 from sparseid.training.seeding import seed_everything
 
 
-def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) -> list[Row]:
+def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption, group: First | Helper) -> list[Row]:
     """Train, resuming from the last checkpoint if there is one, test, and return the rows.
 
     Processes of non-zero rank (`training.processes`) only train, and return no rows.
@@ -42,8 +42,10 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
         Open run folder for checkpoints, curves, environment and arrays.
     preemption
         Requests to stop the run.
+    group
+        Connections to the other processes of the run.
     """
-    helper = helper_process(cfg)
+    helper = isinstance(group, Helper)
     quieten()
     prepare_runtime(cfg.trainer)
     checkpoint = usable_checkpoint(folder.checkpoints, (lambda line: None) if helper else folder.say)
@@ -67,7 +69,7 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption) ->
 
     # each process needs its own noise, for its own items of the same batch
     seed_everything(streams.integer("training", *([trainer.global_rank] if helper else [])))
-    with alone_afterwards(trainer):
+    with group.training(preemption, folder):
         trainer.fit(module, datamodule=data, ckpt_path=checkpoint, weights_only=True)
     if helper:
         return []

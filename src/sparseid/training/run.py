@@ -19,8 +19,9 @@ from sparseid.errors import InputError
 from sparseid.text import visible
 from sparseid.training import parents
 from sparseid.training.errors import RunDiverged, RunError, RunPreempted, disk_full
+from sparseid.training.group import First, Helper
 from sparseid.training.preemption import GO_ON, Preemption, slurm_job
-from sparseid.training.processes import check_tasks, end_with_parent, helper_process, joined, leave_helpers_error
+from sparseid.training.processes import advice_to_tasks, check_tasks, helper_process, joined
 from sparseid.training.rows import write_rows
 from sparseid.training.run_folder import RunFolder
 
@@ -59,15 +60,16 @@ def execute(cfg: RunConfig) -> Path:
         if helper_process(cfg):  # rank zero owns the folder
             help_training(cfg, folder.remake if cfg.force else folder)
         else:
-            lead(cfg, folder)
+            with First(cfg) as group:
+                lead(cfg, folder, group)
     return folder.path
 
 
-def lead(cfg: RunConfig, folder: RunFolder) -> None:
+def lead(cfg: RunConfig, folder: RunFolder, group: First) -> None:
     """Execute a run as its first or only process."""
-    with folder.lock():
+    with folder.lock(advice_to_tasks(cfg)):
         if cfg.force:
-            make(cfg, folder.remake)
+            make(cfg, folder.remake, group)
             folder.adopt_remake()
         else:
             folder.check_schema(cfg)
@@ -79,10 +81,10 @@ def lead(cfg: RunConfig, folder: RunFolder) -> None:
             else:
                 if (folder.read_status() or {}).get("state") == "done":
                     folder.say(f"{folder.result} is missing or damaged: the tests are repeated")
-                make(cfg, folder)
+                make(cfg, folder, group)
 
 
-def make(cfg: RunConfig, folder: RunFolder) -> None:
+def make(cfg: RunConfig, folder: RunFolder, group: First) -> None:
     """Train, test and write the rows of an unfinished run."""
     if not visible(folder.checkpoints.glob("*.ckpt")):  # a run that has begun no longer needs its parent
         parents.require(cfg)
@@ -91,25 +93,26 @@ def make(cfg: RunConfig, folder: RunFolder) -> None:
     with preemption.listening(), outcome(folder):
         from sparseid.training.recipe import train_and_test
 
-        write_rows(folder.result, train_and_test(cfg, folder, preemption))
+        write_rows(folder.result, train_and_test(cfg, folder, preemption, group))
 
 
 def help_training(cfg: RunConfig, folder: RunFolder) -> None:
     """Train as a process of non-zero rank; rank zero reports and writes the results."""
-    end_with_parent()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts all processes; rank zero decides
-    preemption = Preemption(cfg.trainer.stop_before_s)
-    with preemption.listening():
+    preemption, group = Preemption(cfg.trainer.stop_before_s), Helper(cfg)
+    with preemption.listening(), group:
+        if not group.called(preemption):
+            return
         try:
             from sparseid.training.recipe import train_and_test
 
-            train_and_test(cfg, folder, preemption)
+            train_and_test(cfg, folder, preemption, group)
         except (RunPreempted, RunDiverged):
             pass  # all processes end at the same step
         except BaseException:
-            folder.log(f"helper process {os.getpid()}: {traceback.format_exc()}")
-            leave_helpers_error()
+            if not group.dismissed:
+                folder.log(f"helper process {os.getpid()}: {traceback.format_exc()}")
             raise
 
 

@@ -18,7 +18,6 @@ from filelock import FileLock, Timeout
 from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.files import refused, remove_leftovers, write_json, write_text
 from sparseid.training.errors import RunBusy, RunError
-from sparseid.training.processes import advice_to_tasks
 from sparseid.training.rows import read_rows
 
 STATES = ("planned", "running", "done", "failed", "preempted", "diverged")
@@ -76,11 +75,16 @@ class RunFolder:
     # Locking
 
     @contextlib.contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self, advice: str = "") -> Iterator[None]:
         """Hold the run's lock.
 
         The operating system releases the lock when the process ends. The lock file is next to the folder, because a
         forced run replaces the folder.
+
+        Parameters
+        ----------
+        advice
+            Text after the message that another process holds it.
 
         Raises
         ------
@@ -94,9 +98,7 @@ class RunFolder:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             lock.acquire(timeout=0)
         except Timeout:
-            raise RunBusy(
-                f"{self.path} is being executed by {self._owner()}. Nothing was changed.{advice_to_tasks()}"
-            ) from None
+            raise RunBusy(f"{self.path} is being executed by {self._owner()}. Nothing was changed.{advice}") from None
         except OSError as error:
             raise RunError(
                 f"Cannot write to {self.path.parent}: {error.strerror}. Set a writable folder with outputs=FOLDER"
