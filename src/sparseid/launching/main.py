@@ -22,6 +22,10 @@ from sparseid.launching.help import help_page
 if TYPE_CHECKING:
     from sparseid.config.sweep import Plan
 
+SHOW = "show"
+"""First word of the command that prints the numbers of finished runs."""
+USAGE_OF_SHOW = "RUN|FOLDER|all [--csv] [outputs=FOLDER]"
+
 
 def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
     """Execute the command line.
@@ -40,6 +44,10 @@ def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
     """
     try:
         arguments = _parser().parse_intermixed_args(argv)
+        if arguments.overrides[:1] == [SHOW] and not arguments.help:
+            return _show_finished(arguments.overrides[1:], arguments.csv)
+        if arguments.csv:
+            raise ConfigError("--csv belongs to show", source="command line", hint="python run.py show all --csv")
         overrides = [_home_expanded(text) for text in arguments.overrides]
         overrides += ["hydra.mode=MULTIRUN"] if arguments.multirun else []
         if arguments.config_dir is not None:
@@ -86,6 +94,27 @@ def _run(overrides: list[str], show: bool, skip_recorded: bool, configs: Path) -
     return summarise(planned, launch(planned, configs))
 
 
+def _show_finished(words: list[str], as_csv: bool) -> int:
+    """Print the numbers of finished runs; words with ``=`` are settings, of which only the folder of runs counts."""
+    from sparseid.launching.show import show
+    from sparseid.training.errors import RunError
+
+    names = [word for word in words if "=" not in word or Path(word).exists()]
+    outputs = "outputs"
+    for word in words:
+        key, _, value = word.partition("=")
+        if word not in names and key != "outputs":
+            raise ConfigError(
+                f"show has no setting {key}", source=f"command line: {word}", hint=f"show {USAGE_OF_SHOW}"
+            )
+        outputs = value if word not in names else outputs
+    try:
+        return show(names, Path(outputs).expanduser(), as_csv)
+    except RunError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
 def _show(planned: Plan) -> None:
     """Print the (first) configuration of a plan as YAML, after the folder of every run as a comment."""
     from omegaconf import OmegaConf
@@ -118,4 +147,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--config-dir", "-cd")
     parser.add_argument("--multirun", "-m", action="store_true")
     parser.add_argument("--skip-recorded", action="store_true")
+    parser.add_argument("--csv", action="store_true")
     return parser

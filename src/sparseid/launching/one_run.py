@@ -79,6 +79,10 @@ def make_run(cfg: RunConfig, page: bool = True) -> Outcome:
             RunFolder(folder).check_schema(cfg)
             print(f"{name} is done: {folder} (force=true repeats it)", flush=True)
             if _drawn(folder) and (not page or _on_page(folder, Path(cfg.outputs))):
+                if page:
+                    from sparseid.reporting.summary import show_run
+
+                    show_run(folder)
                 return Outcome(name, folder)
         else:
             wait_briefly()
