@@ -15,6 +15,7 @@ sparseid: papers about sparsity and identifiability, each table and figure from 
 
 usage: python run.py [experiment=NAME] [scale=smoke|small|paper] [KEY=VALUE ...] [--cfg job]
        python run.py show RUN|FOLDER|all [--csv] [outputs=FOLDER]
+       python run.py export RUN FOLDER [outputs=FOLDER]
 
   python run.py                                   experiment=digitcircle scale=small
   python run.py experiment=digitcircle seed=3     one run: trains, evaluates, prints the paper's numbers and ours
@@ -24,6 +25,7 @@ usage: python run.py [experiment=NAME] [scale=smoke|small|paper] [KEY=VALUE ...]
                                                   a comma sweeps, over every combination
   python run.py experiment=sparling/fig3 hydra/launcher=slurm hydra.launcher.partition=gpu
   python run.py show all                          numbers of finished runs; of one: its folder or the start of its name
+  python run.py export digitcircle-sp results     its numbers, codes, maps and masks as csv, parquet and npz
 The same command continues interrupted runs and skips finished ones.
 """
 

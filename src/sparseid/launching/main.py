@@ -22,9 +22,8 @@ from sparseid.launching.help import help_page
 if TYPE_CHECKING:
     from sparseid.config.sweep import Plan
 
-SHOW = "show"
-"""First word of the command that prints the numbers of finished runs."""
-USAGE_OF_SHOW = "RUN|FOLDER|all [--csv] [outputs=FOLDER]"
+USAGES = {"show": "RUN|FOLDER|all [--csv] [outputs=FOLDER]", "export": "RUN FOLDER [outputs=FOLDER]"}
+"""First word of a command about finished runs -> what follows it."""
 
 
 def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
@@ -44,8 +43,9 @@ def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
     """
     try:
         arguments = _parser().parse_intermixed_args(argv)
-        if arguments.overrides[:1] == [SHOW] and not arguments.help:
-            return _show_finished(arguments.overrides[1:], arguments.csv)
+        command, *words = arguments.overrides or [""]
+        if command in USAGES and not arguments.help:
+            return _of_finished(command, words, arguments.csv)
         if arguments.csv:
             raise ConfigError("--csv belongs to show", source="command line", hint="python run.py show all --csv")
         overrides = [_home_expanded(text) for text in arguments.overrides]
@@ -94,22 +94,24 @@ def _run(overrides: list[str], show: bool, skip_recorded: bool, configs: Path) -
     return summarise(planned, launch(planned, configs))
 
 
-def _show_finished(words: list[str], as_csv: bool) -> int:
-    """Print the numbers of finished runs; words with ``=`` are settings, of which only the folder of runs counts."""
-    from sparseid.launching.show import show
+def _of_finished(command: str, words: list[str], as_csv: bool) -> int:
+    """Execute a command about finished runs; words with ``=`` are settings, of which only the folder of runs counts."""
+    from sparseid.launching.show import export, show
     from sparseid.training.errors import RunError
 
+    usage = f"python run.py {command} {USAGES[command]}"
     names = [word for word in words if "=" not in word or Path(word).exists()]
     outputs = "outputs"
     for word in words:
         key, _, value = word.partition("=")
         if word not in names and key != "outputs":
-            raise ConfigError(
-                f"show has no setting {key}", source=f"command line: {word}", hint=f"show {USAGE_OF_SHOW}"
-            )
+            raise ConfigError(f"{command} has no setting {key}", source=f"command line: {word}", hint=usage)
         outputs = value if word not in names else outputs
+    if not names or (command == "export" and (as_csv or len(names) != 2)):
+        raise ConfigError(f"{command} needs other arguments", source=f"command line: {' '.join(words)}", hint=usage)
+    folder = Path(outputs).expanduser()
     try:
-        return show(names, Path(outputs).expanduser(), as_csv)
+        return show(names, folder, as_csv) if command == "show" else export(names[0], Path(names[1]), folder)
     except RunError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -1,4 +1,4 @@
-"""Numbers of finished runs, printed again: ``python run.py show RUN|FOLDER|all [--csv]``."""
+"""Commands about finished runs: ``show RUN|FOLDER|all [--csv]`` and ``export RUN FOLDER``."""
 
 from __future__ import annotations
 
@@ -34,18 +34,12 @@ def show(names: Sequence[str], outputs: Path, as_csv: bool = False) -> int:
     RunError
         If the rows of a run cannot be read.
     """
-    if not names:
-        raise InputError(f"show needs the name or folder of a run, or {ALL}: python run.py show {ALL}")
     single = len(names) == 1 and names[0] != ALL
     folders = list(dict.fromkeys(folder for name in names for folder in find_runs(name, outputs)))
     states = {folder: RunFolder(folder).state for folder in folders}
     done = [folder for folder, state in states.items() if state == "done"]
     if single and len(folders) == 1 and not done:
-        [folder] = folders
-        message = (RunFolder(folder).read_status() or {}).get("message", "")
-        raise InputError(
-            f"{folder} holds no finished run (state: {states[folder]})" + (f": {message}" if message else "")
-        )
+        raise _unfinished(folders[0])
     if as_csv:
         from sparseid.reporting.runs_table import csv_text, runs_tables
 
@@ -62,6 +56,48 @@ def show(names: Sequence[str], outputs: Path, as_csv: bool = False) -> int:
         if states[folder] != "done":
             print(f"not finished: {folder} ({states[folder]})", file=sys.stderr)
     return 0
+
+
+def export(name: str, target: Path, outputs: Path) -> int:
+    """Write the numbers and arrays of one finished run into a folder; return the exit code.
+
+    Parameters
+    ----------
+    name
+        Name of the run, a unique beginning of it, or its folder.
+    target
+        The folder, which may exist; files of the same names are replaced.
+    outputs
+        The folder of runs.
+
+    Raises
+    ------
+    InputError
+        If the name fits no run or several, the run has not finished, or the folder cannot be written.
+    RunError
+        If the rows of the run cannot be read.
+    """
+    folders = find_runs(name, outputs)
+    if len(folders) > 1:
+        raise InputError(f"export takes one run, {name} stands for {len(folders)}")
+    if RunFolder(folders[0]).state != "done":
+        raise _unfinished(folders[0])
+    from sparseid.reporting.export import export_run
+
+    target = target.expanduser()
+    try:
+        written = export_run(folders[0], target)
+    except OSError as error:
+        raise InputError(f"cannot write to {target}: {error.strerror or error}; name another folder") from error
+    print("\n".join(str(target / file) for file in written))
+    return 0
+
+
+def _unfinished(folder: Path) -> InputError:
+    run = RunFolder(folder)
+    message = (run.read_status() or {}).get("message", "")
+    text = f"{folder} holds no finished run (state: {run.state})"
+    return InputError(f"{text}: {message}" if message else text)
 
 
 def find_runs(name: str, outputs: Path) -> list[Path]:

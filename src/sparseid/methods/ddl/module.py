@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
@@ -53,7 +55,7 @@ class DDLModule(StackedModule["MLPMixtureData"]):
 
     def __init__(self, method: DDLSettings, data: MLPMixtureData, steps: int) -> None:
         super().__init__(data.seeds)
-        self.method, self.latents, self.steps = method, data.latents, steps
+        self.method, self.features, self.latents, self.steps = method, data.features, data.latents, steps
         init = generators(data.seeds, "init")
         self.model = StackedVAE(data.features, data.latents, method.hidden, method.layers, init)
         batch, latents = data.batch_size, data.latents
@@ -123,6 +125,17 @@ class DDLModule(StackedModule["MLPMixtureData"]):
         }
         for name, values in sizes.items():
             self.log_members(name, values)
+
+    # new samples
+
+    @property
+    def input_shape(self) -> tuple[int]:
+        """Number of features."""
+        return (self.features,)
+
+    def transform(self, inputs: Tensor, arrays: Mapping[str, np.ndarray]) -> Tensor:
+        """Return the codes (members, samples, latents): means of their posteriors."""
+        return self.model.encode(inputs.expand(len(self.seeds), -1, -1)).mean
 
     # evaluation
 
