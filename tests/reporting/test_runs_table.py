@@ -63,6 +63,15 @@ def test_an_undefined_number_says_of_how_many_seeds_the_others_are(make):
     assert table.texts == [("50.0 (1 of 2)", "2")]
 
 
+def test_runs_without_main_numbers_show_those_that_have_a_direction(make):
+    folder = make("a", 0, r2=50.0)
+    rows = [Row(**row) for row in json.loads((folder / "result.json").read_text())["rows"]]
+    write_rows(folder / "result.json", [row for row in rows if row.keys.get("explained") != "labels"])
+    [table] = runs_tables([folder])
+    assert table.header == ("R2, %", "clipped outputs, %", "n")
+    assert table.texts == [("1.00", "0", "1")]
+
+
 def test_numbers_of_several_kinds_have_a_line_each(tmp_path, make):
     folder = make("a", 0, r2=50.0)
     content = json.loads((folder / "result.json").read_text())

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -221,7 +221,7 @@ def _order(folder: Path, settings: Mapping[str, Any]) -> tuple[int, str, str, st
 def _table(paper: str, experiment: str, scale: str, settings: Mapping[Path, dict[str, Any]]) -> RunsTable:
     rows = _rows(settings)
     metrics = _main_metrics(paper, rows)
-    rows = joined(rows[:0], *(select(rows[rows["metric"] == metric.name], metric.main or {}) for metric in metrics))
+    rows = joined(rows[:0], *(_rows_of(metric, rows) for metric in metrics))
     recipes = {
         str(recipe): [Path(name) for name in own.unique()]
         for recipe, own in rows.groupby("recipe", sort=False)[_FOLDER]
@@ -257,8 +257,14 @@ def _main_metrics(paper: str, rows: pd.DataFrame) -> tuple[Metric, ...]:
     declared = {metric.name: metric for metric in (PAPERS[paper].metrics if paper in PAPERS else ())}
     measured = [declared.get(name, Metric(name, unit)) for name, unit in units.items()]
     measured.sort(key=lambda metric: list(declared).index(metric.name) if metric.name in declared else len(declared))
-    main = [metric for metric in measured if metric.main is not None]
-    return tuple(main or [metric for metric in measured if metric.better != "none"] or measured)
+    main = [metric for metric in measured if metric.main is not None and len(_rows_of(metric, rows))]
+    others = [metric for metric in measured if metric.better != "none"] or measured
+    return tuple(main or [replace(metric, main=None) for metric in others])
+
+
+def _rows_of(metric: Metric, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with a metric that `Metric.main` chooses; all of them for one that is no main metric."""
+    return select(rows[rows["metric"] == metric.name], metric.main or {})
 
 
 def _lines(
