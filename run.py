@@ -2,9 +2,7 @@
 
 import sys
 
-from sparseid.launching.main import main
-from sparseid.printing import protect_output
+from sparseid.__main__ import run
 
 if __name__ == "__main__":
-    protect_output()
-    sys.exit(main())
+    sys.exit(run())

@@ -46,6 +46,7 @@ Experiments
     compose             the checked configuration of a run: ``compose(["experiment=tbr/fig4", "scale=smoke"])``
     build_data, build_module
                         its LightningDataModule and its LightningModule
+    load                the trained model of a finished run; its ``transform`` maps new samples to codes or motif maps
     load_run            a finished run: configuration, rows, arrays, and its trained module
 
 Examples

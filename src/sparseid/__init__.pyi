@@ -41,6 +41,7 @@ from .stacking.layers import StackedLinear as StackedLinear
 from .stacking.layers import stacked_mlp as stacked_mlp
 from .training.build import build_data as build_data
 from .training.build import build_module as build_module
+from .training.trained import load as load
 from .training.trained import load_run as load_run
 
 __version__: str

@@ -28,6 +28,7 @@ from types import ModuleType
 from typing import Any
 
 from sparseid.errors import InputError
+from sparseid.project import CONFIGS
 
 ENTRY_POINTS = "sparseid.extensions"
 """Group of entry points, with any name and the package as value."""
@@ -88,7 +89,7 @@ def packages() -> tuple[Extension, ...]:
         If an extension cannot be imported or shares its name with another one.
     """
     here = Path(__file__).parent
-    found = {"sparseid": Extension("sparseid", here, here.parents[1] / "configs")}
+    found = {"sparseid": Extension("sparseid", here, CONFIGS)}
     for extension in (*_installed(), *_named()):
         other = found.setdefault(extension.package, extension)
         if other.folder != extension.folder:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -27,6 +27,9 @@ class Metric:
         Name in tables and figures; empty is `name` with spaces.
     meaning
         Explanation in one line; empty if the label suffices.
+    main
+        The rows with the metric that belong in a run's short table: row key -> allowed values, None for rows without
+        the key; empty for all of them. None if it is no main metric.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Metric:
     better: Literal["high", "low", "none"] = "none"
     label: str = ""
     meaning: str = ""
+    main: Mapping[str, Collection[Key | None]] | None = None
 
 
 SECONDS = Metric("seconds", "second", "low", meaning="wall-clock time of a run")

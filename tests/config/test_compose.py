@@ -184,6 +184,8 @@ def test_no_choice(override):
         ("+experiment=digitcircle", "experiment is already selected"),
         ("seed=[", "cannot read the override 'seed=['"),
         ("digitcircle", "did you mean: experiment=digitcircle"),
+        ("--config-dir", "here a folder of YAML files is an override: hydra.searchpath=[FOLDER]"),
+        ("--config-dir=presets", "hydra.searchpath=[presets]"),
         ("method.encoder.width=${no.such.key}", "no.such.key"),
         ("data=at/x", "data=at/x does not exist"),
         ("method=digit_circle", "method=digit_circle does not exist"),

@@ -10,7 +10,7 @@ from sparseid.config.components import settings_class
 from sparseid.config.identity import row_keys, run_hash, run_name
 from sparseid.config.schema import RunConfig
 from sparseid.config.validate import missing_files, problems
-from sparseid.data.paths import PROJECT
+from sparseid.project import CONFIGS
 from sparseid.settings import TrainerSettings, settings_errors
 
 NAMES = ("seven_features", "movielens", "peerread", "peerread_shift", "zeisel")
@@ -23,7 +23,7 @@ def _own_data_folder(monkeypatch, tmp_path):
 
 
 def settings(group, name, **changes):
-    stored = OmegaConf.load(PROJECT / "configs" / group / f"{name}.yaml")
+    stored = OmegaConf.load(CONFIGS / group / f"{name}.yaml")
     del stored["defaults"]
     changed = OmegaConf.from_dotlist([f"{key}={value}" for key, value in changes.items()])
     return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(settings_class(group, name)), stored, changed))

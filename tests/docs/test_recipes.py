@@ -87,7 +87,8 @@ class Follower:
 def follower(tmp_path):
     """A reader in a fresh checkout, without recorded results: reports hold what the recipe has run and nothing else."""
     for name in ("configs", "scripts", "src", "tests/example_extension"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("measured", "*.egg-info"))
+        ignored = shutil.ignore_patterns("measured", "*.egg-info")
+        shutil.copytree(ROOT / name, tmp_path / name, symlinks=True, ignore=ignored)  # links to configs and samples
     shutil.copy(ROOT / "run.py", tmp_path)
     return Follower(tmp_path)
 

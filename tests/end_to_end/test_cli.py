@@ -8,6 +8,7 @@ import sys
 import types
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sparseid.config.identity import run_directory, run_name
@@ -92,7 +93,7 @@ def test_typo_in_a_preset_exits_2(tmp_path):
 @pytest.fixture
 def calls(monkeypatch, tmp_path):
     """Names of runs and reports; `fail` maps a seed to the error that its run or report raises."""
-    calls = types.SimpleNamespace(executed=[], finished=[], pages=[], artefacts=[], fail={}, fail_report={})
+    calls = types.SimpleNamespace(executed=[], finished=[], pages=[], artefacts=[], shown=[], fail={}, fail_report={})
 
     def execute(cfg):
         calls.executed.append(cfg)
@@ -110,7 +111,13 @@ def calls(monkeypatch, tmp_path):
         calls.artefacts.append((artefact_id, outputs, scale))
 
     run = types.SimpleNamespace(execute=execute)
-    summary = types.SimpleNamespace(finish_run=finish_run, finish_artefact=finish_artefact)
+
+    def show(folders):
+        calls.shown += [folders] if isinstance(folders, Path) else list(folders)
+
+    summary = types.SimpleNamespace(
+        finish_run=finish_run, finish_artefact=finish_artefact, show_run=show, show_runs=show
+    )
     monkeypatch.setitem(sys.modules, "sparseid.training.run", run)
     monkeypatch.setitem(sys.modules, "sparseid.reporting.summary", summary)
     monkeypatch.chdir(tmp_path)
@@ -176,7 +183,8 @@ def test_the_end_of_a_sweep_says_once_what_its_runs_remarked(calls, capfd, monke
     assert main([SMOKE, FIGURE, HERE]) == 0
     end = capfd.readouterr().out.splitlines()[-3:]
     assert end[0] == "all of 2 runs: NOT COMPARABLE with the paper: other data"
-    assert end[1] == "1 of 2 runs: seed 0 diverged"
+    first = "digitcircle-sparling_mt-seed0-2f6f8f92"  # without a configuration the name; else "seed=0"
+    assert end[1] == f"1 of 2 runs ({first}): seed 0 diverged"
     assert end[2] == "and 1 more: remarks.json in the folders of the runs"
 
 
@@ -186,6 +194,22 @@ def test_the_end_of_a_sweep_says_once_what_its_runs_remarked(calls, capfd, monke
 def test_typed_values_are_swept(calls, arguments):
     assert main([SMOKE, HERE, *arguments]) == 0
     assert seeds(calls) == [4, 5]
+
+
+def test_a_sweep_and_a_run_that_is_done_show_their_numbers(calls, monkeypatch):
+    monkeypatch.setattr("sparseid.reporting.page.build_report", lambda *given, **named: Path("report"))
+    monkeypatch.setattr("sparseid.launching.one_run._on_page", lambda *_: True)
+    own = ["experiment=regcl/arrays", SMOKE, "data.path=series.npz", "data.latents=2"]
+    rng = np.random.default_rng(0)
+    np.savez("series.npz", observations=rng.normal(size=(400, 5)), labels=rng.normal(size=(400, 1)))
+    assert main([*own, HERE, "method.penalty_weight=0.1,0.2"]) == 0
+    assert calls.shown == [], "no run is done"
+    for cfg in calls.executed:
+        mark_done(cfg)
+    assert main([*own, HERE, "method.penalty_weight=0.1,0.2"]) == 0
+    assert calls.shown == [run_directory(cfg) for cfg in calls.executed]
+    assert main([*own, "method.penalty_weight=0.1"]) == 0
+    assert calls.shown[2:] == [run_directory(calls.executed[0])]
 
 
 def test_done_runs_are_skipped_and_named(calls, capfd):

@@ -1,11 +1,17 @@
 """Finished runs are read back."""
 
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 import torch
 
 import sparseid
 from sparseid.config.compose import compose
 from sparseid.errors import InputError
+from sparseid.methods.module import StackedModule
 from sparseid.training.checkpoints import load
 from sparseid.training.run import execute
 
@@ -45,3 +51,58 @@ def test_a_misspelled_checkpoint_and_a_folder_that_holds_no_finished_run_are_ref
         sparseid.load_run(tmp_path)
     with pytest.raises(InputError, match="does not exist: name the folder of a run"):
         sparseid.load_run(tmp_path / "nowhere")
+
+
+# The trained model on new samples
+
+
+def test_a_loaded_model_transforms_new_samples_in_a_fresh_process_to_the_same_values(folder, tmp_path):
+    model = sparseid.load(folder)
+    inputs = np.random.default_rng(0).normal(size=(9, *model.input_shape)).astype(np.float32)
+    latents = model.transform(inputs, samples=4)
+    module = model.module
+    with torch.no_grad():
+        expected = module.model.encode(torch.from_numpy(inputs).expand(2, -1, -1))
+    assert latents.shape == (2, 9, module.method.latents)
+    np.testing.assert_allclose(latents, expected.numpy(), rtol=1e-5, atol=1e-6)
+    np.save(tmp_path / "inputs.npy", inputs)
+    code = (
+        "import sys, numpy as np, sparseid\n"
+        "np.save(sys.argv[3], sparseid.load(sys.argv[1]).transform(np.load(sys.argv[2]), samples=4))"
+    )
+    files = [str(path) for path in (folder, tmp_path / "inputs.npy", tmp_path / "latents.npy")]
+    subprocess.run([sys.executable, "-c", code, *files], check=True)
+    np.testing.assert_array_equal(np.load(tmp_path / "latents.npy"), latents)
+
+
+def test_a_loaded_model_makes_the_latents_that_the_tests_of_its_run_saved(folder):
+    model = sparseid.load(folder)
+    data = model.run.data()
+    data.setup("test")
+    inputs = torch.cat([batch.inputs[0] for batch in data.test_dataloader()])
+    saved = model.run.arrays["test_latents"]
+    np.testing.assert_allclose(model.transform(inputs[: len(saved)])[0], saved, rtol=1e-5, atol=1e-6)
+
+
+def test_new_samples_of_another_form_are_refused_with_the_place(folder):
+    model = sparseid.load(folder)
+    features = model.input_shape[0]
+    with pytest.raises(InputError, match=rf"shape \(N, {features}\) with N > 0, not \(3, 2\)"):
+        model.transform(np.ones((3, 2)))
+    with pytest.raises(InputError, match="needs numbers of shape"):
+        model.transform([["a"] * features])
+    inputs = np.zeros((3, features))
+    inputs[1, 2] = np.nan
+    with pytest.raises(InputError, match=r"the one at \[1, 2\] is not"):
+        model.transform(inputs)
+    with pytest.raises(InputError, match="has no setting latnets\n  did you mean: latents"):
+        sparseid.load(folder, data={"latnets": 3})
+
+
+def test_the_choice_of_candidates_is_read_from_the_runs_arrays():
+    stack = SimpleNamespace(seeds=[3, 4])
+    chosen_models = StackedModule.chosen_models
+    assert chosen_models(stack, {}, 2) == [0, 1]
+    assert chosen_models(stack, {"models": np.array([1, 4])}, 6) == [1, 4]
+    with pytest.raises(InputError, match="which candidates its tests have chosen"):
+        chosen_models(stack, {}, 6)

@@ -337,6 +337,8 @@ def _unreadable(override: str | None, origins: Origins) -> ConfigError:
     key, _, value = word.partition("=")
     if found:
         hint = found.replace("mean: ", "mean: experiment=")
+    elif key == "--config-dir":  # of the command line of run.py alone
+        hint = f"here a folder of YAML files is an override: hydra.searchpath=[{value or 'FOLDER'}]"
     elif value and not value.startswith(("'", '"')):  # non-ASCII letters, brackets, spaces ...
         hint = f"for a literal value, quote it for the shell and for the override: '{key}=\"{value}\"'"
     else:

@@ -12,9 +12,7 @@ from pathlib import Path
 
 from sparseid.errors import ConfigError
 from sparseid.extensions import packages
-
-CONFIGS = Path(__file__).resolve().parents[3] / "configs"
-"""The project's own ``configs/`` folder."""
+from sparseid.project import CONFIGS
 
 KEY = "hydra.searchpath"
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[3]
+from sparseid.project import CHECKOUT, SAMPLES
 
 
 def data_folder() -> Path:
-    """Return ``$SPARSEID_DATA``, by default the project's folder ``data``."""
-    return Path(os.environ.get("SPARSEID_DATA") or PROJECT / "data").expanduser()
+    """Return ``$SPARSEID_DATA``, by default ``data`` in the checkout, or in the current folder without a checkout."""
+    return Path(os.environ.get("SPARSEID_DATA") or (CHECKOUT or Path.cwd()) / "data").expanduser()
 
 
 def samples_folder() -> Path:
     """Return the folder of the small data sets that are part of the project."""
-    return PROJECT / "data" / "samples"
+    return SAMPLES
 
 
 def unusable(path: Path) -> str:

@@ -14,6 +14,8 @@ HEAD = """\
 sparseid: papers about sparsity and identifiability, each table and figure from one command.
 
 usage: python run.py [experiment=NAME] [scale=smoke|small|paper] [KEY=VALUE ...] [--cfg job]
+       python run.py show RUN|FOLDER|all [--csv] [outputs=FOLDER]
+       python run.py export RUN FOLDER [outputs=FOLDER]
 
   python run.py                                   experiment=digitcircle scale=small
   python run.py experiment=digitcircle seed=3     one run: trains, evaluates, prints the paper's numbers and ours
@@ -22,6 +24,8 @@ usage: python run.py [experiment=NAME] [scale=smoke|small|paper] [KEY=VALUE ...]
   python run.py scale=smoke method.encoder.width=8,16
                                                   a comma sweeps, over every combination
   python run.py experiment=sparling/fig3 hydra/launcher=slurm hydra.launcher.partition=gpu
+  python run.py show all                          numbers of finished runs; of one: its folder or the start of its name
+  python run.py export digitcircle-sp results     its numbers, codes, maps and masks as csv, parquet and npz
 The same command continues interrupted runs and skips finished ones.
 """
 
@@ -38,6 +42,7 @@ any key of the configuration can be set: KEY=VALUE, for example method.optimizer
 
   --config-dir FOLDER look for YAML files in this folder as well
   --cfg job           print the configuration and run nothing
+  --csv               of show: one number per line instead of tables
   --skip-recorded     skip runs whose results are recorded in git
   --help              this page; --help data=zeisel or --help method=tbr: its settings, their ranges and defaults
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -99,7 +98,7 @@ def summarise(planned: Plan, outcomes: Sequence[Outcome]) -> int:
         print("make report shows finished runs; the same command attaches to these runs or starts missing ones")
     elif planned.swept:
         try:
-            _finish_sweep(planned)
+            _finish_sweep(planned, outcomes)
         except OSError as error:
             remedy = refused(error, "; ")
             print(f"error: the report cannot be written: {error}{remedy}; make report repeats it", file=sys.stderr)
@@ -118,24 +117,36 @@ def _print_failed(failed: Sequence[Outcome], runs: int) -> None:
 
 def _print_warnings(outcomes: Sequence[Outcome]) -> None:
     """Print the warnings of a sweep's runs, each text once; otherwise they are only in the logs."""
-    warnings = Counter(text for outcome in outcomes for text in RunFolder(outcome.folder).remarks)
-    for text, runs in warnings.most_common(MOST_WARNINGS):
-        who = f"{'all' if runs == len(outcomes) else runs} of {len(outcomes)} runs: "
-        print(text if len(outcomes) == 1 else who + text)
+    from sparseid.reporting.runs_table import labels_text, run_labels
+
+    folders = [outcome.folder for outcome in outcomes]
+    warnings: dict[str, list[Path]] = {}
+    for folder in folders:
+        for text in RunFolder(folder).remarks:
+            warnings.setdefault(text, []).append(folder)
+    labels = run_labels(folders)
+    for text, of in sorted(warnings.items(), key=lambda warning: -len(warning[1]))[:MOST_WARNINGS]:
+        which = (
+            f"all of {len(of)} runs"
+            if len(of) == len(folders)
+            else (f"{len(of)} of {len(folders)} runs ({labels_text(of, labels)})")
+        )
+        print(text if len(folders) == 1 else f"{which}: {text}")
     if len(warnings) > MOST_WARNINGS:
         print(f"and {len(warnings) - MOST_WARNINGS} more: remarks.json in the folders of the runs")
 
 
-def _finish_sweep(planned: Plan) -> None:
-    """Update the report; print the table over all finished runs if the experiment is an artefact."""
+def _finish_sweep(planned: Plan, outcomes: Sequence[Outcome]) -> None:
+    """Print the table of the artefact over all its finished runs, or that of the sweep's; update the report."""
     from sparseid.papers.registry import ARTEFACTS
     from sparseid.reporting.page import build_report
-    from sparseid.reporting.summary import finish_artefact
+    from sparseid.reporting.summary import finish_artefact, show_runs
 
     run = planned.trials[0].run
     if run.experiment in ARTEFACTS:
         recipes = frozenset(recipe_hash(trial.run) for trial in planned.trials)
         finish_artefact(run.experiment, Path(run.outputs), run.scale, recipes)
     else:
+        show_runs(outcome.folder for outcome in outcomes if RunFolder(outcome.folder).state == "done")
         papers = sorted({trial.run.paper for trial in planned.trials})
         print(f"Report:  {build_report(Path(run.outputs), papers=papers)}")

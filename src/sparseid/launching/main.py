@@ -22,6 +22,9 @@ from sparseid.launching.help import help_page
 if TYPE_CHECKING:
     from sparseid.config.sweep import Plan
 
+USAGES = {"show": "RUN|FOLDER|all [--csv] [outputs=FOLDER]", "export": "RUN FOLDER [outputs=FOLDER]"}
+"""First word of a command about finished runs -> what follows it."""
+
 
 def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
     """Execute the command line.
@@ -40,6 +43,11 @@ def main(argv: Sequence[str] | None = None, configs: Path = CONFIGS) -> int:
     """
     try:
         arguments = _parser().parse_intermixed_args(argv)
+        command, *words = arguments.overrides or [""]
+        if command in USAGES and not arguments.help:
+            return _of_finished(command, words, arguments.csv)
+        if arguments.csv:
+            raise ConfigError("--csv belongs to show", source="command line", hint="python run.py show all --csv")
         overrides = [_home_expanded(text) for text in arguments.overrides]
         overrides += ["hydra.mode=MULTIRUN"] if arguments.multirun else []
         if arguments.config_dir is not None:
@@ -86,6 +94,29 @@ def _run(overrides: list[str], show: bool, skip_recorded: bool, configs: Path) -
     return summarise(planned, launch(planned, configs))
 
 
+def _of_finished(command: str, words: list[str], as_csv: bool) -> int:
+    """Execute a command about finished runs; words with ``=`` are settings, of which only the folder of runs counts."""
+    from sparseid.launching.show import export, show
+    from sparseid.training.errors import RunError
+
+    usage = f"python run.py {command} {USAGES[command]}"
+    names = [word for word in words if "=" not in word or Path(word).exists()]
+    outputs = "outputs"
+    for word in words:
+        key, _, value = word.partition("=")
+        if word not in names and key != "outputs":
+            raise ConfigError(f"{command} has no setting {key}", source=f"command line: {word}", hint=usage)
+        outputs = value if word not in names else outputs
+    if not names or (command == "export" and (as_csv or len(names) != 2)):
+        raise ConfigError(f"{command} needs other arguments", source=f"command line: {' '.join(words)}", hint=usage)
+    folder = Path(outputs).expanduser()
+    try:
+        return show(names, folder, as_csv) if command == "show" else export(names[0], Path(names[1]), folder)
+    except RunError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
 def _show(planned: Plan) -> None:
     """Print the (first) configuration of a plan as YAML, after the folder of every run as a comment."""
     from omegaconf import OmegaConf
@@ -118,4 +149,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--config-dir", "-cd")
     parser.add_argument("--multirun", "-m", action="store_true")
     parser.add_argument("--skip-recorded", action="store_true")
+    parser.add_argument("--csv", action="store_true")
     return parser

@@ -99,6 +99,10 @@ def make_run(cfg: RunConfig, page: bool = True) -> Outcome:
             if note := made_on_others(cfg, folder):
                 print(f"it was {note}", flush=True)
             if _drawn(folder) and (not page or _on_page(folder, Path(cfg.outputs))):
+                if page:
+                    from sparseid.reporting.summary import show_run
+
+                    show_run(folder)
                 return Outcome(name, folder)
         else:
             require_gpu(cfg)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -12,6 +12,7 @@ from pytorch_lightning import LightningModule
 from torch import Tensor
 
 from sparseid.data.module import DataModule, StackedData
+from sparseid.errors import InputError
 from sparseid.measurements import Evaluation, Measurement
 
 Data = TypeVar("Data", bound=DataModule)
@@ -77,6 +78,28 @@ class ExperimentModule(LightningModule, Generic[Data]):
         """Discard the results of the last test."""
         self.measurements, self.remarks, self.arrays = [], [], {}
 
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """Shape of one sample that `transform` takes; empty if the method has no transform."""
+        return ()
+
+    def transform(self, inputs: Tensor, arrays: Mapping[str, np.ndarray]) -> Tensor:
+        """Map new samples to what the trained method makes of them: codes, embeddings, motif maps.
+
+        Parameters
+        ----------
+        inputs
+            (samples, *input_shape), in the form of the training data.
+        arrays
+            The run's saved arrays, among them what its tests have chosen.
+
+        Returns
+        -------
+        Tensor
+            (samples, ...); of a stack (members, samples, ...).
+        """
+        raise NotImplementedError
+
 
 class StackedModule(ExperimentModule[Stack]):
     """A method that trains a stack: one model per seed, all in the same step.
@@ -97,6 +120,22 @@ class StackedModule(ExperimentModule[Stack]):
         super().__init__()
         self.seeds = list(seeds)
         self.validation_errors: Tensor | None = None
+
+    def chosen_models(self, arrays: Mapping[str, np.ndarray], models: int) -> list[int]:
+        """Return the trained model of each member that the run's tests have chosen of `models` ones.
+
+        They save it as the array ``models``; without candidates there is nothing to choose.
+
+        Raises
+        ------
+        InputError
+            If there are candidates and the array is missing, as in runs of earlier versions.
+        """
+        if models == len(self.seeds):
+            return list(range(models))
+        if "models" not in arrays:
+            raise InputError("the run does not say which candidates its tests have chosen: repeat it with force=true")
+        return [int(model) for model in arrays["models"]]
 
     def log_members(self, name: str, values: Sequence[float] | Tensor) -> None:
         """Log one value per member, each under its seed."""

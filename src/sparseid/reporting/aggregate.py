@@ -72,6 +72,24 @@ def entries(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Entry]:
     return sorted(found, key=lambda entry: _position(entry, artefact))
 
 
+def mixes_recipes(artefact: Artefact, rows: pd.DataFrame) -> bool:
+    """Return whether a replicate of an entry of the artefact would be a mean over runs with different settings."""
+    mine = artefact.derive(select(rows[rows["paper"] == artefact.paper], artefact.selects))
+    mine = mine[mine["metric"].isin(artefact.metrics)]
+    places = zip(
+        keys_of(mine, artefact.entry_keys),
+        mine["metric"],
+        replicates_of(mine, artefact.aggregation.keys),
+        mine["recipe"],
+        strict=True,
+    )
+    first: dict[tuple, str] = {}
+    return any(
+        first.setdefault((_identity(keys), metric, replicate), recipe) != recipe
+        for keys, metric, replicate, recipe in places
+    )
+
+
 def newest_commit(rows: pd.DataFrame) -> str:
     """Return the commit of the row that was written last; empty without rows."""
     return "" if rows.empty else str(newest_row(rows)["commit"])

@@ -104,7 +104,7 @@ def collect(outputs: Path, scale: str | None = None, recorded: Path | None = Non
     found: list[Row] = []
     runs: list[RunState] = []
     problems: list[Problem] = []
-    for folder in _run_folders(outputs, scale):
+    for folder in run_folders(outputs, scale):
         state, message = _state(folder)
         if state == "done":
             try:
@@ -130,7 +130,8 @@ def read_arrays(folder: Path) -> Mapping[str, np.ndarray]:
         return dict(arrays)
 
 
-def _run_folders(outputs: Path, scale: str | None) -> list[Path]:
+def run_folders(outputs: Path, scale: str | None = None) -> list[Path]:
+    """Return the folders of all runs under `outputs`, finished or not, sorted; only those of a scale if it is given."""
     scales = [scale] if scale else SCALES  # other folders in `outputs` are not ours
     for remade in [path for name in scales for path in outputs.glob(f"{name}/*/.*.remade")]:
         RunFolder(remade.with_name(remade.name[1:].removesuffix(".remade"))).settle()

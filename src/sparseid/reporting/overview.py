@@ -40,6 +40,8 @@ class Overview:
     progress: dict[str, tuple[int, int]]
     """Scale -> numbers of finished and of expected runs; a run that artefacts share counts once."""
     artefacts: list[ArtefactLine]
+    own: int = 0
+    """Number of finished runs whose settings match no preset."""
 
     @property
     def path(self) -> str:

@@ -19,10 +19,12 @@ from sparseid.papers.targets import load_targets
 from sparseid.reporting import PAGE
 from sparseid.reporting.collect import Collection, collect
 from sparseid.reporting.overview import ArtefactLine, Overview, page_name, read_overview, write_overview
+from sparseid.reporting.own_runs import OwnTable, own_table
 from sparseid.reporting.pictures import RunPictures, newest_pictures
 from sparseid.reporting.provenance import Origin, origins
 from sparseid.reporting.rows_file import ROWS_FILE, write_rows_file
-from sparseid.reporting.sections import Reported, Section, reported, write_artefact
+from sparseid.reporting.runs_table import runs_tables
+from sparseid.reporting.sections import Reported, Section, others_file, reported, write_artefact
 from sparseid.reporting.tables import HEADER, LEGEND, OLDER_CODE, PARTLY, marks
 
 DEFAULT_SCALE = "small"
@@ -53,8 +55,12 @@ class PaperPage:
     collection: Collection
     """Rows, runs and problems of the paper."""
     origins: list[Origin]
+    own: list[OwnTable]
+    """Tables of finished runs whose settings match no preset: the user's own."""
     others: list[str]
-    """Runs that are in no table because their settings match no preset."""
+    """Further such runs that are recorded, but not in the folder of runs."""
+    other_tables: list[str]
+    """Tables of the last sweep of an artefact with other settings, as paths relative to the report's folder."""
     deviations: list[dict[str, str]]
     """Deviations of this project from the paper's text."""
 
@@ -72,7 +78,8 @@ class PaperPage:
             for entry in self.planned
         ]
         progress = {scale: _progress(sections) for scale, sections in self.sections.items()}
-        return Overview(self.paper, self.title, progress, built + planned)
+        own = sum(len(line.runs) for table in self.own for line in table.lines)
+        return Overview(self.paper, self.title, progress, built + planned, own)
 
 
 @contextmanager
@@ -199,6 +206,8 @@ def _environment(pages: list[Overview]) -> Environment:
 def _paper_page(paper: str, collection: Collection, scales: list[str], report: Path, kinds: Sequence[str]) -> PaperPage:
     built = [entry for entry in ARTEFACTS.values() if entry.paper == paper]
     targets = load_targets(paper)
+    others = {(name, scale) for name, scale in _other_settings(paper, collection) if scale in scales}
+    own = [run.path for run in collection.runs if run.state == "done" and (run.path.name, run.scale) in others]
     return PaperPage(
         paper=paper,
         title=targets.title,
@@ -211,13 +220,20 @@ def _paper_page(paper: str, collection: Collection, scales: list[str], report: P
         pictures=newest_pictures(collection.runs, report),
         collection=collection,
         origins=origins(collection.rows),
-        others=_other_settings(paper, collection),
+        own=[own_table(table, report) for table in runs_tables(own)],
+        others=sorted({name for name, _ in others} - {folder.name for folder in own}),
+        other_tables=[
+            f"{scale}/{others_file(entry.id)}"
+            for scale in scales
+            for entry in built
+            if (report / scale / others_file(entry.id)).is_file()
+        ],
         deviations=PAPERS[paper].deviations,
     )
 
 
-def _other_settings(paper: str, collection: Collection) -> list[str]:
-    """Return the runs that are in no table because their settings match no preset."""
+def _other_settings(paper: str, collection: Collection) -> set[tuple[str, str]]:
+    """Return the runs, (name, scale), that are in no artefact because their settings match no preset."""
     rows = collection.rows
     names = [name for name, entry in ARTEFACTS.items() if entry.paper == paper]
     shown = {
@@ -225,4 +241,4 @@ def _other_settings(paper: str, collection: Collection) -> list[str]:
         for scale in set(rows["scale"])
     }
     named = set(zip(rows["run"], rows["recipe"], rows["scale"], strict=True))
-    return sorted({str(run) for run, recipe, scale in named if recipe not in shown[scale]})
+    return {(str(run), scale) for run, recipe, scale in named if recipe not in shown[scale]}

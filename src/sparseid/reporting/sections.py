@@ -103,6 +103,11 @@ def file_name(artefact_id: str) -> str:
     return artefact_id.replace("/", "-")
 
 
+def others_file(artefact_id: str) -> str:
+    """Return the name of the file with the table of an artefact's last sweep with other settings than the preset's."""
+    return f"{file_name(artefact_id)}-other-settings.md"
+
+
 def write_artefact(
     artefact: Artefact, collection: Collection, report: Path, scale: str, kinds: Sequence[str] = ("svg",)
 ) -> Section:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,17 +23,19 @@ from sparseid.papers.presets import artefact_recipes, of_artefact
 from sparseid.papers.registry import artefact, prepared, run_figures, run_summary, run_tables
 from sparseid.papers.rows import newest, rows_frame
 from sparseid.reporting import PAGE
-from sparseid.reporting.aggregate import Entry, entries
+from sparseid.reporting.aggregate import Entry, entries, mixes_recipes
 from sparseid.reporting.collect import RESULT, Collection, collect, read_arrays
 from sparseid.reporting.figures import save_figure
 from sparseid.reporting.page import build_report
-from sparseid.reporting.sections import file_name
-from sparseid.reporting.tables import HEADER, Line, caption, lines, markdown, marks, number
+from sparseid.reporting.runs_table import RunsTable, runs_tables
+from sparseid.reporting.sections import file_name, others_file
+from sparseid.reporting.tables import HEADER, Line, caption, lines, markdown, markdown_table, marks, number
 from sparseid.reporting.verdicts import Verdict
 from sparseid.training.rows import read_rows
 
 WIDTH = 118
 """Columns if the output is not a terminal."""
+_UNBOUNDED = 100_000
 _STYLES = {
     "agrees": "green",
     "holds": "green",
@@ -61,19 +63,40 @@ def finish_run(folder: Path, page: bool = True) -> None:
     """
     folder = Path(folder)
     outputs, (scale, paper) = folder.parents[2], folder.parts[-3:-1]
-    rows = prepared(newest(rows_frame(read_rows(folder / RESULT))))
+    rows = _rows_of(folder)
     remove_leftovers(folder)
     with replaced_folder(folder / "figures") as figures:  # even if empty: a sign that all figures are drawn
         for name, figure in run_figures(paper, rows, read_arrays(folder), scale).items():
             save_figure(figure, figures, name)
     console = _console()
-    summary = run_summary(paper, rows)
-    if summary is not None:
-        table = lines(entries(summary, rows, scale), summary)
-        _print_table(console, caption(summary.title, scale, summary.aggregation), table)
-    for further in run_tables(paper, rows):
-        _print_numbers(console, further)
+    _print_run(console, folder, rows)
     _print_end(console, scale, folder / "figures", "*.svg", _build_report(console, outputs, paper) if page else None)
+
+
+def show_run(folder: Path) -> None:
+    """Print the numbers of a finished run again, as at its end.
+
+    Raises
+    ------
+    RunError
+        If ``result.json`` cannot be read.
+    """
+    folder, console = Path(folder), _console()
+    _print_run(console, folder, _rows_of(folder))
+    _print_end(console, folder.absolute().parts[-3], folder / "figures", "*.svg", None)
+
+
+def show_runs(folders: Iterable[Path]) -> None:
+    """Print the main metrics of finished runs: a table for each experiment and scale.
+
+    Raises
+    ------
+    RunError
+        If the rows of a run cannot be read.
+    """
+    console = _console()
+    for table in runs_tables(folders):
+        _print_runs(console, table)
 
 
 def finish_artefact(artefact_id: str, outputs: Path, scale: str, recipes: frozenset[str] = frozenset()) -> None:
@@ -105,7 +128,9 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str, recipes: frozen
     if recipes - artefact_recipes(chosen.id, scale, outputs):
         chosen_rows = (collection.rows["scale"] == scale) & collection.rows["recipe"].isin(recipes)
         rows = prepared(collection.rows[chosen_rows])
-        _finish_others(console, chosen, rows, outputs, scale)
+        names = set(rows["run"])
+        folders = [run.path for run in collection.runs if run.scale == scale and run.path.name in names]
+        _finish_others(console, chosen, rows, outputs, scale, folders)
     else:
         rows_of = partial(of_artefact, collection.rows, scale=scale, outputs=outputs)
         table = lines(entries(chosen, rows_of(chosen.id), scale), chosen)
@@ -117,12 +142,40 @@ def finish_artefact(artefact_id: str, outputs: Path, scale: str, recipes: frozen
     _print_end(console, scale, page.parent / scale, f"{file_name(chosen.id)}.svg", page)
 
 
-def _finish_others(console: Console, chosen: Artefact, rows: pd.DataFrame, outputs: Path, scale: str) -> None:
+def _rows_of(folder: Path) -> pd.DataFrame:
+    return prepared(newest(rows_frame(read_rows(folder / RESULT))))
+
+
+def _print_run(console: Console, folder: Path, rows: pd.DataFrame) -> None:
+    """Print the tables that the paper declares for a single run; without one the main metrics."""
+    scale, paper = folder.absolute().parts[-3:-1]
+    summary = run_summary(paper, rows)
+    if summary is not None:
+        table = lines(entries(summary, rows, scale), summary)
+        _print_table(console, caption(summary.title, scale, summary.aggregation), table)
+    further = run_tables(paper, rows)
+    for numbers in further:
+        _print_numbers(console, numbers)
+    if summary is None and not further:
+        for main in runs_tables([folder]):
+            _print_runs(console, main)
+
+
+def _finish_others(
+    console: Console, chosen: Artefact, rows: pd.DataFrame, outputs: Path, scale: str, folders: Sequence[Path]
+) -> None:
     """Print and save the table of a sweep with other settings than the preset's, if it has any rows.
 
     If its rows have no entry of the artefact (a structure or a data set that is not in the paper), it is the table of
-    single runs.
+    single runs. If the sweep is over settings that do not tell the artefact's entries apart, runs with different
+    settings must not be averaged: then a table has a line for each.
     """
+    if mixes_recipes(chosen, rows) and (tables := runs_tables(folders)):
+        for runs in tables:
+            _print_runs(console, runs)
+        texts = [markdown_table(runs.header, runs.texts, runs.title) for runs in tables]
+        _save_others(console, chosen, outputs, scale, "\n".join(texts))
+        return
     shown, found = chosen, _incomparable(entries(chosen, rows, scale))
     if not found and (summary := run_summary(chosen.paper, rows)) is not None:
         shown, found = summary, _incomparable(entries(summary, rows, scale))
@@ -133,9 +186,13 @@ def _finish_others(console: Console, chosen: Artefact, rows: pd.DataFrame, outpu
     _print_table(console, heading, table)
     if shown is chosen:
         _print_claims(console, chosen.check_claims(lambda name: rows if name == chosen.id else rows[:0], scale))
-    file = (outputs / PAGE).parent / scale / f"{file_name(chosen.id)}-other-settings.md"
+    _save_others(console, chosen, outputs, scale, markdown(table, heading))
+
+
+def _save_others(console: Console, chosen: Artefact, outputs: Path, scale: str, text: str) -> None:
+    file = (outputs / PAGE).parent / scale / others_file(chosen.id)
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_text(file, markdown(table, heading))
+    write_text(file, text)
     _say(console, f"Table:   {file}")
 
 
@@ -187,6 +244,24 @@ def _print_numbers(console: Console, shown: RunTable) -> None:
         texts = (str(value) if isinstance(value, int) else "" if value is None else number(value) for value in line)
         table.add_row(*texts)
     console.print(table)
+
+
+def _print_runs(console: Console, shown: RunsTable) -> None:
+    """Print a table of runs; where it is wider than the terminal, each line as a paragraph."""
+    console.print(Text(shown.title, style="bold"))
+    table = Table()
+    for name in shown.header:
+        table.add_column(Text(name), justify="left" if name in (*shown.settings, "of") else "right", no_wrap=True)
+    for texts in shown.texts:
+        table.add_row(*map(Text, texts))
+    if console.measure(table, options=console.options.update(width=_UNBOUNDED)).maximum <= console.width:
+        console.print(table)
+    else:
+        for texts in shown.texts:
+            named = [f"{name}: {text}" for name, text in zip(shown.header, texts, strict=True) if text]
+            console.print(Padding(Text("; ".join(named)), (0, 0, 0, 2)))
+    if shown.directions:
+        console.print(shown.directions)
 
 
 def _print_claims(console: Console, claims: list[ClaimResult]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -124,10 +124,15 @@ def ours_text(ours: Summary | None, symmetric: bool = False) -> str:
 
 def markdown(table: Sequence[Line], caption: str) -> str:
     """Return a Markdown table with a caption above and explanations of its verdicts below."""
-    rows = [HEADER, ("---",) * len(HEADER), *(line.texts for line in table)]
-    body = "\n".join("| " + " | ".join(text.replace("|", r"\|") for text in row) + " |" for row in rows)
     notes = "".join(f"* {word}: {meaning}\n" for word, meaning in legend(table).items())
-    return f"**{caption}**\n\n{body}\n" + (f"\n{notes}" if notes else "")
+    return markdown_table(HEADER, [line.texts for line in table], caption) + (f"\n{notes}" if notes else "")
+
+
+def markdown_table(header: Sequence[str], lines: Iterable[Sequence[str]], caption: str) -> str:
+    """Return texts under a header as a Markdown table with a caption above."""
+    rows = [header, ("---",) * len(header), *lines]
+    body = "\n".join("| " + " | ".join(text.replace("|", r"\|") for text in row) + " |" for row in rows)
+    return f"**{caption}**\n\n{body}\n"
 
 
 def latex(table: Sequence[Line], caption: str) -> str:

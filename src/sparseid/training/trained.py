@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import torch
+from numpy.typing import ArrayLike
 
 from sparseid.config.schema import RunConfig
 from sparseid.config.stored import load_run_config
 from sparseid.data.module import DataModule
 from sparseid.errors import InputError
-from sparseid.methods.module import ExperimentModule
+from sparseid.methods.module import ExperimentModule, StackedModule
 from sparseid.spelling import did_you_mean
 from sparseid.streams import Streams
 from sparseid.text import visible
 from sparseid.training.build import build_data, build_module
-from sparseid.training.checkpoints import load
+from sparseid.training.checkpoints import load as load_checkpoint
 from sparseid.training.rows import Row, read_rows
 from sparseid.training.run_folder import RunFolder
 from sparseid.training.seeding import seed_everything
@@ -70,8 +74,116 @@ class TrainedRun:
             raise InputError(f"{self.folder} has no checkpoint {checkpoint!r}\n  {hint}")
         seed_everything(Streams(self.config.seed).integer("init"))
         module = build_module(self.config, self.data())
-        module.load_state_dict(load(self.folder / "checkpoints" / f"{checkpoint}.ckpt")["state_dict"], strict=True)
+        module.load_state_dict(
+            load_checkpoint(self.folder / "checkpoints" / f"{checkpoint}.ckpt")["state_dict"], strict=True
+        )
         return module.eval()
+
+
+class TrainedModel:
+    """The trained model of a run.
+
+    Parameters
+    ----------
+    run
+        The run.
+    checkpoint
+        One of the run's checkpoints.
+
+    Attributes
+    ----------
+    run
+        The run: its configuration, rows and arrays.
+    module
+        The LightningModule, on the CPU and in evaluation mode.
+    """
+
+    def __init__(self, run: TrainedRun, checkpoint: str = "last") -> None:
+        self.run = run
+        self.module = run.module(checkpoint)
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """Shape of one sample that `transform` takes; empty if the method has no transform."""
+        return self.module.input_shape
+
+    def transform(self, inputs: ArrayLike, samples: int = 1024) -> np.ndarray:
+        """Map new samples to what the trained method makes of them: codes, embeddings, motif maps.
+
+        Parameters
+        ----------
+        inputs
+            (N, *input_shape) numbers in the form of the training data; what the data set did to its values (scaling,
+            logarithms) is not repeated.
+        samples
+            Number of samples at a time.
+
+        Returns
+        -------
+        ndarray
+            float32: (N, ...), or (members, N, ...) if the run is a stack (``seeds``), in the order of its seeds.
+
+        Raises
+        ------
+        InputError
+            If the method has no transform, or `inputs` have another shape, text or values that are not finite.
+        """
+        method = self.run.config.method.name
+        if not self.input_shape:
+            raise InputError(f"method={method} has no transform; its trained networks are in the attribute module")
+        values = self._checked(inputs)
+        parts = [torch.from_numpy(values[start : start + samples]) for start in range(0, len(values), samples)]
+        axis = 1 if isinstance(self.module, StackedModule) else 0
+        with torch.inference_mode():
+            found = [self.module.transform(part, self.run.arrays).float().numpy() for part in parts]
+        return np.concatenate(found, axis=axis)
+
+    def _checked(self, inputs: ArrayLike) -> np.ndarray:
+        needed = ", ".join(["N", *map(str, self.input_shape)])
+        try:
+            values = np.ascontiguousarray(inputs, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"transform needs numbers of shape ({needed}): {error}") from error
+        if values.shape[1:] != self.input_shape or not len(values):
+            raise InputError(f"transform needs numbers of shape ({needed}) with N > 0, not {values.shape}")
+        if not np.isfinite(values).all():
+            place = ", ".join(str(part) for part in np.argwhere(~np.isfinite(values))[0])
+            raise InputError(f"transform needs finite numbers in single precision: the one at [{place}] is not")
+        return values
+
+
+def load(folder: str | Path, checkpoint: str = "last", data: Mapping[str, Any] | None = None) -> TrainedModel:
+    """Read the trained model of a finished run back.
+
+    Nothing in the folder is executed, as in :func:`load_run`.
+
+    Parameters
+    ----------
+    folder
+        Folder of the run.
+    checkpoint
+        One of ``TrainedRun.checkpoints``: ``last``, or weights that the method saved on the way (Sparling: one per
+        density).
+    data
+        Settings of the data set to replace, for example ``{"path": "elsewhere/series.npz"}``: the model's sizes are
+        read from the data, which may have been moved.
+
+    Raises
+    ------
+    InputError
+        If it is not a finished run, has no such checkpoint, or its data cannot be read.
+    RunError
+        If its results cannot be read.
+    """
+    run = load_run(folder)
+    if data:
+        known = {field.name for field in fields(run.config.data)}
+        for name in data:
+            if name not in known:
+                hint = did_you_mean(name, known) or f"settings: {', '.join(sorted(known))}"
+                raise InputError(f"data={run.config.data.name} has no setting {name}\n  {hint}")
+        run = replace(run, config=replace(run.config, data=replace(run.config.data, **data)))
+    return TrainedModel(run, checkpoint)
 
 
 def load_run(folder: str | Path) -> TrainedRun:

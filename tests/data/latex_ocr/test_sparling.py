@@ -12,9 +12,9 @@ from sparseid.config.schema import RunConfig
 from sparseid.config.validate import problems
 from sparseid.data.latex_ocr import single
 from sparseid.data.latex_ocr.grammar import names, numbers
-from sparseid.data.paths import PROJECT
 from sparseid.measurements import Evaluation
 from sparseid.methods.sparling.networks import Domain
+from sparseid.project import CONFIGS
 from sparseid.settings import TrainerSettings
 from sparseid.training.build import build_data, build_module
 
@@ -41,7 +41,7 @@ def _few_drawings(monkeypatch, tmp_path):
 
 
 def settings(group, name, changes):
-    stored = OmegaConf.load(PROJECT / "configs" / group / f"{name}.yaml")
+    stored = OmegaConf.load(CONFIGS / group / f"{name}.yaml")
     del stored["defaults"]
     return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(settings_class(group, name)), stored, changes))
 

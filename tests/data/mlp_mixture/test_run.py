@@ -10,12 +10,12 @@ from sparseid.config.components import settings_class
 from sparseid.config.identity import row_keys, run_hash
 from sparseid.config.schema import RunConfig
 from sparseid.config.validate import missing_files, problems
-from sparseid.data.paths import PROJECT
+from sparseid.project import CONFIGS
 from sparseid.settings import TrainerSettings
 
 
 def settings(group, name, **changes):
-    stored = OmegaConf.load(PROJECT / "configs" / group / f"{name}.yaml")
+    stored = OmegaConf.load(CONFIGS / group / f"{name}.yaml")
     del stored["defaults"]
     return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(settings_class(group, name)), stored, changes))
 

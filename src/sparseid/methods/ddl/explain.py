@@ -31,9 +31,10 @@ def warnings_of(mask: Mask) -> Iterator[str]:
         yield f"{reason}. g cannot be injective, so no theorem holds and nothing is identified"
     if not read.all():
         unread = np.flatnonzero(~read).tolist()
+        them = "it" if len(unread) == 1 else "them"
         yield (
-            f"no observation reads {latent_names(unread)}: g is not injective in it, and nothing can be learned about "
-            "it. The rest holds for the other latents"
+            f"no observation reads {latent_names(unread)}: g is not injective in {them}, and nothing can be learned "
+            f"about {them}. The rest holds for the other latents"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,7 +59,7 @@ class DDLModule(StackedModule[FeatureData]):
 
     def __init__(self, method: DDLSettings, data: MLPMixtureData | ObservationsData, steps: int) -> None:
         super().__init__(data.seeds)
-        self.method, self.latents, self.steps = method, data.latents, steps
+        self.method, self.features, self.latents, self.steps = method, data.features, data.latents, steps
         init = generators(data.seeds, "init")
         self.model = StackedVAE(data.features, data.latents, method.hidden, method.layers, init)
         batch, latents = data.batch_size, data.latents
@@ -154,6 +155,17 @@ class DDLModule(StackedModule[FeatureData]):
 
     def _generators(self, number: int) -> list[torch.Generator]:
         return generators(self.seeds, "validation", number)
+
+    # new samples
+
+    @property
+    def input_shape(self) -> tuple[int]:
+        """Number of features."""
+        return (self.features,)
+
+    def transform(self, inputs: Tensor, arrays: Mapping[str, np.ndarray]) -> Tensor:
+        """Return the codes (members, samples, latents): means of their posteriors."""
+        return self.model.encode(inputs.expand(len(self.seeds), -1, -1)).mean
 
     # evaluation
 

@@ -6,5 +6,5 @@ from sparseid.measurements import Metric
 
 METRICS = (
     Metric("direction_accuracy", "share in [0,1]", "high", "directions told apart",
-           "share of shifts whose variation is nearest to the mean one of its own direction"),
+           "share of shifts whose variation is nearest to the mean one of its own direction", main={}),
 )  # fmt: skip

@@ -17,7 +17,8 @@ METRICS = (
         SHARE,
         "high",
         meaning="images with the factor of the image that gave its unit, among those where it differed",
+        main={},
     ),
-    Metric("leak", SHARE, "low", meaning="other factors that the swap of the factor's unit changes"),
+    Metric("leak", SHARE, "low", meaning="other factors that the swap of the factor's unit changes", main={}),
     Metric("selectivity", SHARE, "high", meaning="changes by a traversal of the factor's unit that are its own"),
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.func import functional_call
@@ -221,6 +223,16 @@ class FactorVAEModule(ExperimentModule):
     def encode(self, images: Tensor) -> Tensor:
         """Return the code (batch, latents) of images: the posterior means."""
         return self.model.encode(images).mean
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """Channels, height and width of an image."""
+        images = self.factor_data.images
+        return (images.channels, images.side, images.side)
+
+    def transform(self, inputs: Tensor, arrays: Mapping[str, np.ndarray]) -> Tensor:
+        """Return the codes (samples, latents) of images with values in [0, 1]: the posterior means."""
+        return self.encode(inputs)
 
     def decode(self, codes: Tensor) -> Tensor:
         """Return the images (batch, channels, height, width) in [0, 1] of codes (batch, latents)."""

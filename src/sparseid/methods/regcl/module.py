@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,7 +55,7 @@ class RegCLModule(StackedModule["ContrastiveData"]):
 
     def __init__(self, method: RegCLSettings, data: ContrastiveData, steps: int) -> None:
         super().__init__(data.seeds)
-        self.method, self.time_offset = method, data.sampling.time_offset
+        self.method, self.time_offset, self.features = method, data.sampling.time_offset, data.features
         self.layout = Layout.of(data, whole=method.training == "hybrid")
         outputs = self.layout.size
         width = outputs if method.width_from == "output" else data.latents
@@ -226,6 +227,20 @@ class RegCLModule(StackedModule["ContrastiveData"]):
         self.measurements = measure(evaluated, self.layout, self.seeds) + self.chosen(models)
         self.remarks = gate_remarks(self.measurements)
         self.arrays = arrays_of(evaluated, self.layout) | dict(data.names)
+        if self.candidates > 1:
+            self.arrays["models"] = models.cpu().numpy()
+
+    # new samples
+
+    @property
+    def input_shape(self) -> tuple[int]:
+        """Number of observed features."""
+        return (self.features,)
+
+    def transform(self, inputs: Tensor, arrays: Mapping[str, np.ndarray]) -> Tensor:
+        """Return the embedding (members, samples, latents) of each member's chosen encoder."""
+        models = self.chosen_models(arrays, len(self.model_seeds))
+        return self.encoder.of(models)(inputs.expand(len(models), -1, -1))
 
     def chosen(self, models: Tensor) -> list[Measurement]:
         """Return each member's chosen lambda; none without candidates."""

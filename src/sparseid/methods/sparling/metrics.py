@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from sparseid.measurements import Metric
 
+FINAL = {"steps_above": (0, None)}
+"""Keys of rows at the lowest density."""
+
 METRICS = (
-    Metric("fpe", "percent", "low", "FPE", "false positive error"),
-    Metric("fne", "percent", "low", "FNE", "false negative error"),
-    Metric("ce", "percent", "low", "CE", "confusion error"),
-    Metric("e2ee", "percent", "low", "E2EE", "end-to-end error"),
+    Metric("fpe", "percent", "low", "FPE", "false positive error", main=FINAL),
+    Metric("fne", "percent", "low", "FNE", "false negative error", main=FINAL),
+    Metric("ce", "percent", "low", "CE", "confusion error", main=FINAL),
+    Metric("e2ee", "percent", "low", "E2EE", "end-to-end error", main=FINAL),
     Metric("exact_accuracy", "percent", "high", "exact match"),
     Metric("val_exact_accuracy", "percent", "high", "exact match in validation"),
-    Metric("top_k_accuracy", "percent", "high", "top-k accuracy", "true splice sites among as many predicted ones"),
+    Metric(
+        "top_k_accuracy",
+        "percent",
+        "high",
+        "top-k accuracy",
+        "true splice sites among as many predicted ones",
+        main=FINAL,
+    ),
     Metric("sparsity", "percent", meaning="100 * (1 - density)"),
     Metric("density", "percent", meaning="fraction of non-zero motif entries"),
     Metric("target_density", "percent", meaning="density that training aimed at"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -121,6 +122,15 @@ class SparlingModule(ExperimentModule):
     def forward(self, inputs: Tensor) -> Tensor:
         """Map inputs (N, in_channels, H, W) to motif maps (N, channels, h, w), mostly zero."""
         return self.sparse(self.encoder(inputs))
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """Channels, height and width of an input."""
+        return (self.domain.in_channels, *self.domain.spatial)
+
+    def transform(self, inputs: Tensor, arrays: Mapping[str, np.ndarray]) -> Tensor:
+        """Return the motif maps (samples, channels, h, w), mostly zero."""
+        return self(inputs)
 
     # training
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -213,6 +213,20 @@ class SparseVAEModule(StackedModule["FeatureData"]):
             self.measurements += self._of_baselines(joined.shape[1])
             self.remarks = list(unbeaten(self.measurements, self.error, self.error.replace("_", " ")))
         self.arrays = arrays_of(evaluated)
+        if self.method.restarts > 1:
+            self.arrays["models"] = self._chosen.cpu().numpy()
+
+    # new samples
+
+    @property
+    def input_shape(self) -> tuple[int]:
+        """Number of features."""
+        return (self.given.features,)
+
+    def transform(self, inputs: Tensor, arrays: Mapping[str, np.ndarray]) -> Tensor:
+        """Return the codes (members, samples, latents) of each member's chosen restart: means of their posteriors."""
+        models = len(self.seeds) * self.method.restarts
+        return self.model.encode(inputs.expand(models, -1, -1))[self.chosen_models(arrays, models)]
 
     def _of_baselines(self, samples: int) -> list[Measurement]:
         """Return the scores of simple baselines on the first test samples; all members share the data."""

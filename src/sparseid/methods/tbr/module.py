@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 from torch import Tensor
 
 from sparseid.data.batch import EnvironmentBatch
+from sparseid.errors import InputError
 from sparseid.measurements import Key, Measurement
 from sparseid.methods.baselines import unbeaten
 from sparseid.methods.module import StackedModule
@@ -47,7 +49,7 @@ class TBRModule(StackedModule["EnvironmentData"]):
 
     def __init__(self, method: TBRSettings, data: EnvironmentData) -> None:
         super().__init__(data.seeds)
-        self.method, self.tree = method, data.tree
+        self.method, self.tree, self.features = method, data.tree, data.features
         self.true_latents, self.unseen, self.domain = data.latents, data.unseen is not None, data.domain
         weights, self.rates = zip(*method.candidates * len(data.seeds), strict=True)
         models, seeds = len(weights), [seed for seed in data.seeds for _ in method.candidates]
@@ -159,13 +161,17 @@ class TBRModule(StackedModule["EnvironmentData"]):
     def on_test_start(self) -> None:
         """Discard the last results; load the weights to be tested; find the rotation of the two-stage estimator."""
         super().on_test_start()
-        if self.method.test_weights == "best":
-            self.best.keep(torch.isinf(self.lowest.best), self.model.state_dict())  # no validation was finite
-            self.model.load_state_dict(self.best.tensors())
+        self.load_tested()
         candidates = len(self.method.candidates)
         self.chosen = lowest_errors(self.lowest.best, candidates) if candidates > 1 else None
         self._rotation = self.find_rotation() if self.method.estimator == "two_stage" else None
         self._batches: list[tuple[Tensor, ...]] = []
+
+    def load_tested(self) -> None:
+        """Load the weights to be tested: the last ones, or those with the lowest validation error."""
+        if self.method.test_weights == "best":
+            self.best.keep(torch.isinf(self.lowest.best), self.model.state_dict())  # no validation was finite
+            self.model.load_state_dict(self.best.tensors())
 
     @torch.no_grad()
     def find_rotation(self) -> Tensor:
@@ -208,6 +214,34 @@ class TBRModule(StackedModule["EnvironmentData"]):
         if self.model.deltas is not None:
             self.arrays["deltas"] = self._on_measured_latents(self.model.deltas)
         self.arrays["weights"] = self._on_measured_latents(self.model.weights())
+        if self.chosen is not None:
+            self.arrays["models"] = self.chosen.cpu().numpy()
+        if self._rotation is not None:
+            self.arrays["rotation"] = self._rotation.cpu().numpy()
+
+    # new samples
+
+    @property
+    def input_shape(self) -> tuple[int]:
+        """Number of features."""
+        return (self.features,)
+
+    def transform(self, inputs: Tensor, arrays: Mapping[str, np.ndarray]) -> Tensor:
+        """Return the latents (members, samples, latents) of each member's chosen model, with the weights of the tests.
+
+        Raises
+        ------
+        InputError
+            If the run of the two-stage estimator has not saved its rotation.
+        """
+        models = self.chosen_models(arrays, len(self.rates))
+        self.load_tested()
+        latents = self.model.encode(inputs.expand(len(self.rates), -1, -1))[models]
+        if self.method.estimator != "two_stage":
+            return latents
+        if "rotation" not in arrays:
+            raise InputError("the run has not saved its rotation: repeat it with force=true")
+        return latents @ torch.from_numpy(arrays["rotation"]).to(latents).transpose(1, 2)
 
     def choices(self, keys: dict[str, Key]) -> list[Measurement]:
         """Return each member's chosen lambda and learning rate, and their validation error; none without tuning."""
