@@ -83,7 +83,7 @@ class Template:
 
     @cached_property
     def fits(self) -> bool:
-        """Whether no value is computed from another one."""
+        """True if no value is computed from another one."""
         return not _interpolates(self.tree)
 
     def fill(self, texts: tuple[str, ...]) -> RunConfig | None:
