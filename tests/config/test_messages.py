@@ -126,7 +126,7 @@ def test_a_preset_given_as_a_file_is_named_without_its_ending():
         (
             ["method=tbr"],
             "method=tbr does not fit experiment=digitcircle, which sets method.encoder",
-            "tbr/fig3, tbr/fig4",
+            "tbr/arrays, tbr/fig3",
         ),
         (
             ["experiment=tbr/fig4", "data=digit_circle"],
