@@ -136,7 +136,8 @@ def per_step(ends: list[float], warm_up: int) -> float:
 
 def validated(data: Any) -> bool:
     """Return whether trainings on the data are validated."""
-    return type(data).val_dataloader is not pl.LightningDataModule.val_dataloader
+    overridden = type(data).val_dataloader is not pl.LightningDataModule.val_dataloader
+    return overridden and len(data.val_dataloader()) > 0
 
 
 def validation_set(data: Any) -> tuple[int, int]:
