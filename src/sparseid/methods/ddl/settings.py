@@ -22,6 +22,13 @@ def unused_alpha(penalty: str, alpha: float) -> Iterator[SettingsError]:
         yield SettingsError(("method.penalty", "method.alpha"), text)
 
 
+def halved_too_often(size: int, times: int, key: str, remedy: str = "give fewer") -> Iterator[SettingsError]:
+    """Yield an error if images of `size` pixels cannot be halved as often as the setting `key` asks for."""
+    if size % 2**times:
+        text = f"images of {size} pixels cannot be halved {times} times: {remedy} {key}"
+        yield SettingsError((key, "data.size"), text)
+
+
 @dataclass
 class DDLSettings(MethodSettings):
     """Variational autoencoder with a penalty on the dependence of its decoder's outputs on the latents."""

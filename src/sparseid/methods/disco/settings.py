@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sparseid.methods.ddl.settings import alpha_setting, unused_alpha
+from sparseid.methods.ddl.settings import alpha_setting, halved_too_often, unused_alpha
 from sparseid.methods.factor_vae.settings import ScoreSettings
 from sparseid.settings import DataSettings, Keys, MethodSettings, Paths, Run, SettingsError, setting
 
@@ -103,9 +103,8 @@ class DisCoSettings(MethodSettings):
         ):
             if not widths or min(widths) < 1:
                 yield SettingsError((key,), f"{key} needs a positive number for each convolution")
-            elif size % 2**halved:
-                text = f"images of {size} pixels cannot be halved {halved} times: give fewer {key}"
-                yield SettingsError((key, "data.size"), text)
+            else:
+                yield from halved_too_often(size, halved, key)
         if made.kind == STYLEGAN2 and (size < SMALLEST_SIDE or size & (size - 1)):
             text = f"a StyleGAN2 has images of {SMALLEST_SIDE}, 16, 32, ... pixels"
             yield SettingsError(("method.generator.kind", "data.size"), text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from sparseid.methods.ddl.settings import alpha_setting, unused_alpha
+from sparseid.methods.ddl.settings import alpha_setting, halved_too_often, unused_alpha
 from sparseid.methods.factor_vae.settings import ScoreSettings
 from sparseid.settings import DataSettings, Keys, MethodSettings, Run, SettingsError, setting
 
@@ -184,9 +184,7 @@ class EncDiffSettings(MethodSettings):
         }
         halved["method.denoiser.multipliers"] = halved["method.autoencoder.multipliers"] + len(denoiser.multipliers) - 1
         for key, times in halved.items():
-            if run.data.size % 2**times:
-                text = f"images of {run.data.size} pixels cannot be halved {times} times: lower or shorten {key}"
-                yield SettingsError((key, "data.size"), text)
+            yield from halved_too_often(run.data.size, times, key, "lower or shorten")
 
     def validation(self) -> tuple[int, int]:
         """Return validation images; their times are left to the data."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sparseid.methods.ddl.settings import alpha_setting, unused_alpha
+from sparseid.methods.ddl.settings import alpha_setting, halved_too_often, unused_alpha
 from sparseid.settings import DataSettings, Keys, MethodSettings, Run, SettingsError, setting
 
 
@@ -81,11 +81,8 @@ class FactorVAESettings(MethodSettings):
         """Yield errors of the settings, by themselves or with the data."""
         if not self.widths or min(self.widths) < 1:
             yield SettingsError(("method.widths",), "method.widths needs a positive number for each convolution")
-        elif run.data.size % 2 ** len(self.widths):
-            text = (
-                f"images of {run.data.size} pixels cannot be halved {len(self.widths)} times: give fewer method.widths"
-            )
-            yield SettingsError(("method.widths", "data.size"), text)
+        else:
+            yield from halved_too_often(run.data.size, len(self.widths), "method.widths")
         if len(self.kernels) != len(self.widths) or not set(self.kernels) <= {2, 4}:
             text = "method.kernels needs 2 or 4 for each of method.widths"
             yield SettingsError(("method.kernels", "method.widths"), text)
