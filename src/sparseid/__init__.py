@@ -3,6 +3,12 @@
 The command line (``python run.py --help``) reproduces the papers. This is the same code as a library; everything named
 here is imported when it is first used, so that ``import sparseid`` costs next to nothing.
 
+Estimators with scikit-learn's conventions, for tables of one's own
+    SparseVAE           factors of a matrix, each of which few features depend on
+    DiverseDictionary   latents of observations that each depend on few of them
+    TBR                 latents whose weights for a label change little along a tree of environments
+    RegCL               embedding of a time series with labels, and the map of what each label depends on
+
 Layers
     SparseLayer         batch norm, then ReLU above a moving quantile (Sparling)
     MaskedDecoder       decodes each feature from its own selection of latents (Sparse VAE)

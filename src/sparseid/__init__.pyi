@@ -1,5 +1,9 @@
 # The public names of the package and the modules that define them, imported when they are first used.
 from .config.compose import compose as compose
+from .estimators.ddl import DiverseDictionary as DiverseDictionary
+from .estimators.regcl import RegCL as RegCL
+from .estimators.sparse_vae import SparseVAE as SparseVAE
+from .estimators.tbr import TBR as TBR
 from .masks import read_mask as read_mask
 from .masks import sufficiently_diverse as sufficiently_diverse
 from .methods.ddl.explain import explain as explain

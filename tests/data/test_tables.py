@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sparseid.data.tables import Table, read_table, scaled
+from sparseid.data.tables import Scale, Table, read_table, scaled
 from sparseid.errors import InputError
 
 VALUES = [[1.5, 2.0], [3.0, -4.0], [0.0, 1e3]]
@@ -177,6 +177,13 @@ def test_numbers_that_single_precision_cannot_hold_are_refused_by_name():
 def test_columns_are_scaled_by_the_training_rows():
     values = scaled(np.array([[1.0, 5], [3, 5], [9, 5]]), np.array([0, 1]))
     np.testing.assert_allclose(values, [[-1, 0], [1, 0], [7, 0]])
+
+
+def test_a_scale_is_kept_for_other_rows_and_undone():
+    scale = Scale.of(np.array([[1.0, 5], [3, 5], [9, 5]]), np.array([0, 1]))
+    others = np.array([[2.0, 5], [4, 5]])
+    np.testing.assert_allclose(scale.apply(others), [[0, 0], [2, 0]])
+    np.testing.assert_allclose(scale.undo(scale.apply(others)), others)
 
 
 @given(st.lists(st.lists(st.floats(-1e9, 1e9), min_size=3, max_size=3), min_size=1, max_size=5))

@@ -2,6 +2,10 @@
 
 import re
 import shlex
+import subprocess
+import sys
+import warnings
+from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +25,13 @@ NAMES = {
 """Names in the arrays of a run, and the array whose first axis after that of seeds, if any, they name."""
 
 
+def section(paper):
+    return (PAPERS / paper / "README.md").read_text().split("\n## Your own data\n")[1].split("\n## ")[0]
+
+
 def example(paper):
     """The files of an example by name, and the arguments of its command."""
-    text = (PAPERS / paper / "README.md").read_text().split("\n## Your own data\n")[1].split("\n## ")[0]
+    text = section(paper)
     names = re.findall(r"`([\w.]+\.(?:csv|nwk))`", text.split("```")[0])
     blocks = re.findall(r"```(?:csv|newick)\n(.*?)```", text, re.DOTALL)
     [command] = re.findall(r"```\n(python run.py .*?)\n```", text, re.DOTALL)
@@ -44,3 +52,25 @@ def test_the_example_runs_as_it_stands_and_keeps_its_names(paper, tmp_path, monk
         for names, of in NAMES[paper].items():
             assert arrays[names].dtype.kind == "U"
             assert len(arrays[names]) in arrays[of].shape[:2]
+
+
+def test_the_scripts_fit_and_a_fresh_process_loads_and_transforms_to_the_same_values(tmp_path, capsys, torch_settings):
+    shown, later = {}, ["import os, pandas as pd, sparseid"]
+    for paper in NAMES:
+        fit, load = re.findall(r"```python\n(.*?)```", section(paper), re.DOTALL)
+        assert len([line for line in (fit + load).splitlines() if line]) <= 15
+        (tmp_path / paper).mkdir()
+        with chdir(tmp_path / paper), warnings.catch_warnings():
+            for name, text in example(paper)[0].items():
+                Path(name).write_text(text)
+            warnings.simplefilter("ignore")  # smoke is not better than baselines
+            exec(fit.replace("(latents=2", '(preset="smoke", latents=2'), {})
+        shown[paper] = capsys.readouterr().out
+        later += [f"os.chdir({str(tmp_path / paper)!r})", load, f"print({paper!r})"]
+    done = subprocess.run([sys.executable, "-c", "\n".join(later)], capture_output=True, text=True, check=True)
+    printed = re.split("|".join(f"{paper}\n" for paper in NAMES), done.stdout)
+    for (paper, text), again in zip(shown.items(), printed, strict=False):
+        assert len(again.splitlines()) >= 4, paper
+        assert text.endswith(again), paper
+    for paper, baselines in {"sparse_vae": ["pca"], "ddl": ["pca"], "tbr": ["ridge", "environment_means"]}.items():
+        assert all(name in shown[paper] for name in baselines)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import torch
 from pytorch_lightning import LightningDataModule
 
 from sparseid.data.cache import digest
 from sparseid.settings import DataSettings, EarlyStopSettings, RunNumbers
+
+if TYPE_CHECKING:
+    from sparseid.data.tables import Scale
 
 
 class DataModule(LightningDataModule):
@@ -30,11 +33,14 @@ class DataModule(LightningDataModule):
         Settings of the early stop, set by the run before `setup`; None without one.
     has_baselines
         Whether simple baselines are measured next to the method: for data without published numbers.
+    input_scale
+        Scale of the training rows by which inputs were standardised; None if they were not.
     """
 
     note: str = ""
     early_stop: EarlyStopSettings | None = None
     has_baselines: bool = False
+    input_scale: Scale | None = None
 
     def __init__(self, test_items: int = 0) -> None:
         super().__init__()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
@@ -551,10 +551,36 @@ def split_rows(rows: int, held_out: float) -> tuple[NDArray[np.int64], NDArray[n
     return np.sort(order[test:]), np.sort(order[:test])
 
 
+class Scale(NamedTuple):
+    """Mean and spread of columns over the training rows.
+
+    Attributes
+    ----------
+    mean, spread
+        (features,); the spread of a constant column is infinite.
+    """
+
+    mean: NDArray[np.float64]
+    spread: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64], training: NDArray[np.int64]) -> Scale:
+        """Return the scale of the training rows of values (rows, features)."""
+        mean, spread = values[training].mean(axis=0), values[training].std(axis=0)
+        return cls(mean, np.where(spread > 1e-9 * np.abs(mean), spread, np.inf))  # less is rounding
+
+    def apply(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return columns with mean 0 and standard deviation 1 over the training rows; constant columns become 0."""
+        return (values - self.mean) / self.spread
+
+    def undo(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return scaled values in their own units."""
+        return values * np.where(np.isfinite(self.spread), self.spread, 0) + self.mean
+
+
 def scaled(values: NDArray[np.float64], training: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return columns with mean 0 and standard deviation 1 over the training rows; constant columns become 0."""
-    mean, spread = values[training].mean(axis=0), values[training].std(axis=0)
-    return (values - mean) / np.where(spread > 1e-9 * np.abs(mean), spread, np.inf)  # less is rounding
+    return Scale.of(values, training).apply(values)
 
 
 # messages

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sparseid.data.arrays.settings import ASK, LAYOUT
 from sparseid.data.cache import DAMAGED
-from sparseid.data.tables import kind_of, read_table, scaled, single_precision
+from sparseid.data.tables import Scale, kind_of, read_table, scaled, single_precision
 from sparseid.data.time_series import split_sizes
 from sparseid.errors import InputError
 
@@ -68,6 +68,14 @@ def series_of(config: ArraysSettings) -> TimeSeries:
     """
     series = read_series(config.path, config.labels, config.ignore)
     return series.standardised(config.held_out) if config.standardise else series
+
+
+def input_scale(config: ArraysSettings) -> Scale | None:
+    """Return the scale of the training samples by which `series_of` scales observations; None if it does not."""
+    if not config.standardise:
+        return None
+    observations = read_series(config.path, config.labels, config.ignore).observations.astype(np.float64)
+    return Scale.of(observations, np.arange(split_sizes(len(observations), config.held_out)[0]))
 
 
 def largest_label(config: ArraysSettings) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sparseid.data.feature_matrix import FeatureData, Matrices
 from sparseid.data.matrix.checks import count_fault
-from sparseid.data.tables import Table, scaled, split_rows
+from sparseid.data.tables import Scale, Table, split_rows
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ class MatrixData(FeatureData):
         self._parts = train, test = split_rows(len(table.ids), held_out)
         super().__init__(seeds, batch_size, len(test))
         self.likelihood, self.row_normalised = likelihood, counts and divide_rows
-        self._values = matrix_of(table, train, standardise and not counts)
+        self.input_scale = Scale.of(table.values, train) if standardise and not counts else None
+        self._values = matrix_of(table, self.input_scale)
         self.features, self.feature_names, self.row_ids = len(table.names), table.names.tolist(), table.ids[test]
         self.labels = table.columns[labels][test] if labels else None
         self.remarks += remarks_on(table, train)
@@ -94,9 +95,9 @@ class MatrixData(FeatureData):
         return Matrices(train, test)
 
 
-def matrix_of(table: Table, train: NDArray[np.int64], standardise: bool) -> NDArray[np.float32]:
-    """Return the values of a table, scaled by its training rows or as they are, in single precision."""
-    return scaled(table.values, train).astype(np.float32) if standardise else table.singles()
+def matrix_of(table: Table, scale: Scale | None) -> NDArray[np.float32]:
+    """Return the values of a table, scaled or as they are, in single precision."""
+    return table.singles() if scale is None else scale.apply(table.values).astype(np.float32)
 
 
 def remarks_on(table: Table, train: NDArray[np.int64]) -> list[str]:

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from sparseid.data.environments import EnvironmentData, EnvironmentSplit
-from sparseid.data.tables import Table, scaled, single_precision
+from sparseid.data.tables import Scale, Table, single_precision
 from sparseid.data.tree_table.environments import (
     Nodes,
     clustered_tree,
@@ -46,6 +46,11 @@ class TreeTableData(EnvironmentData):
     standardise
         Scale features and label to the mean and spread of the training rows.
 
+    Attributes
+    ----------
+    label_scale
+        Scale of the training rows by which labels were standardised; None if they were not.
+
     Raises
     ------
     InputError
@@ -71,13 +76,15 @@ class TreeTableData(EnvironmentData):
         train, _, test = self._parts
         names, numbers = np.unique(of_rows, return_inverse=True)
         labels = table.numbers(label)[:, None]
-        on_scale = scaled(table.values, train)
+        scale, label_scale = Scale.of(table.values, train), Scale.of(labels, train)
+        self.input_scale, self.label_scale = (scale, label_scale) if standardise else (None, None)
+        on_scale = scale.apply(table.values)
         known = names.tolist()
         named = tree_of_nodes(nodes, known) if nodes else clustered_tree(on_scale[train], numbers[train], known)
         super().__init__(named.tree, list(seeds), batch_size, len(test))
         self._numbers = torch.from_numpy(numbers.astype(np.int64))
         self._inputs = on_scale.astype(np.float32) if standardise else table.singles()
-        targets = scaled(labels, train) if standardise else labels
+        targets = label_scale.apply(labels) if standardise else labels
         self._labels = single_precision("values", targets, [label], table.where)[:, 0]
         self.features, self.latents = len(table.names), 0
         self.names = {

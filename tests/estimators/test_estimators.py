@@ -1,0 +1,215 @@
+"""Estimators: the command's run, data in and named frames out, save and load."""
+
+import pickle
+from pathlib import Path
+
+import anndata
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+import torch
+from sklearn.exceptions import NotFittedError
+
+import sparseid
+from sparseid.config.compose import compose
+from sparseid.errors import InputError
+from sparseid.training.checkpoints import load as load_checkpoint
+from sparseid.training.run import execute
+
+pytestmark = pytest.mark.usefixtures("torch_settings")
+
+RNG = np.random.default_rng(0)
+TABLE = pd.DataFrame(
+    5 + RNG.normal(size=(60, 2)) @ RNG.normal(size=(2, 4)),
+    index=pd.Index([f"row{number}" for number in range(60)], name="id"),
+    columns=["height", "weight", "income", "rent"],
+)
+TISSUES = pd.Series(np.repeat(["lung", "gut", "liver"], 20), TABLE.index)
+RESPONSE = 3 * TABLE["height"] + TISSUES.map({"lung": 1.0, "gut": 2.0, "liver": -1.0}) * TABLE["rent"]
+TREE = "((lung,gut)inner,liver);"
+LABELS = pd.DataFrame({"x": np.sin(np.arange(60) / 5), "y": np.cos(np.arange(60) / 5)}, TABLE.index)
+SMOKE = {"preset": "smoke", "device": "cpu"}
+TINY = {"data.held_out": 0.2, "trainer.batch_size": 16}
+
+MODELS = {
+    "sparse_vae": (sparseid.SparseVAE(latents=2, **SMOKE), {}),
+    "ddl": (sparseid.DiverseDictionary(latents=2, **SMOKE), {}),
+    "tbr": (sparseid.TBR(latents=2, tree=TREE, **SMOKE), {"y": RESPONSE, "environments": TISSUES}),
+    "regcl": (sparseid.RegCL(latents=3, standardise=True, settings=TINY, **SMOKE), {"y": LABELS}),
+}
+COMMANDS = {
+    "sparse_vae": ["method.latents=2"],
+    "ddl": ["data.latents=2"],
+    "tbr": ["method.latents=2", "data.tree=tree.nwk", "data.environment=tissue", "data.label=response"],
+    "regcl": ["data.latents=3", "data.standardise=true", "data.labels=[x,y]", *(f"{k}={v}" for k, v in TINY.items())],
+}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    with pytest.warns(UserWarning, match=r"not better than a baseline|R2"):
+        return {name: model.fit(TABLE, **given) for name, (model, given) in MODELS.items()}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_fit_has_the_weights_of_the_commands_run_bit_for_bit(name, fitted, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    columns = {"tbr": {"tissue": TISSUES, "response": RESPONSE}, "regcl": dict(LABELS)}.get(name, {})
+    TABLE.assign(**columns).to_csv("table.csv", index=name != "regcl")
+    Path("tree.nwk").write_text(TREE)
+    words = [f"experiment={name}/arrays", "scale=smoke", "data.path=table.csv", "seeds=[]", "trainer=cpu"]
+    folder = execute(compose([*words, "outputs=out", *COMMANDS[name]]))
+    saved = load_checkpoint(folder / "checkpoints" / "last.ckpt")["state_dict"]
+    ours = fitted[name].model_.module.state_dict()
+    assert ours.keys() == saved.keys()
+    assert all(torch.equal(value, saved[key]) for key, value in ours.items())
+    rows = sparseid.load_run(folder).rows
+    np.testing.assert_array_equal(fitted[name].rows_["value"], np.array([row.value for row in rows], float))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_codes_are_named_and_scaled_as_the_data_of_the_run_were(name, fitted):
+    model = fitted[name]
+    codes = model.transform(TABLE)
+    assert codes.index.equals(TABLE.index)
+    assert codes.columns.tolist() == model.get_feature_names_out().tolist()
+    arrays = model.model_.run.arrays
+    if name == "regcl":
+        known, saved = codes.iloc[-12:], arrays["embedding"]
+    else:
+        known, saved = codes.loc[arrays["row_ids"]], arrays["test_latents" if name == "tbr" else "codes"]
+    np.testing.assert_allclose(known, saved, rtol=1e-5, atol=1e-6)
+    one = model.transform(TABLE.iloc[[3]])
+    np.testing.assert_allclose(one, codes.iloc[[3]], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_saved_and_a_pickled_estimator_have_the_same_values(name, fitted, tmp_path):
+    model = fitted[name]
+    codes = model.transform(TABLE)
+    model.save(tmp_path / "model")
+    model.save(tmp_path / "model")  # replaces an earlier one
+    loaded = type(model).load(tmp_path / "model")
+    for again in (loaded, pickle.loads(pickle.dumps(model))):
+        pd.testing.assert_frame_equal(again.transform(TABLE), codes)
+        pd.testing.assert_frame_equal(again.rows_, model.rows_)
+        assert again.feature_names_in_.tolist() == TABLE.columns.tolist()
+        assert again.n_features_in_ == 4
+    assert loaded.get_params() == model.get_params()
+    files = [file for file in (tmp_path / "model").rglob("*") if file.is_file()]
+    assert {file.suffix for file in files} <= {".json", ".yaml", ".npz", ".ckpt", ".txt"}
+    assert sparseid.load_run(tmp_path / "model").rows
+
+
+def test_fitted_attributes_have_the_names_of_the_data(fitted):
+    names = TABLE.columns.tolist()
+    assert fitted["sparse_vae"].factors_.index.tolist() == fitted["ddl"].jacobian_.index.tolist() == names
+    assert fitted["sparse_vae"].mask_.to_numpy().dtype == fitted["ddl"].structure_.to_numpy().dtype == bool
+    assert fitted["tbr"].weights_.index.tolist() == ["gut", "liver", "lung"]
+    assert set(fitted["tbr"].deltas_.index) == {"inner", "liver", "lung", "gut"}
+    assert fitted["regcl"].attribution_.index.tolist() == ["x", "y"]
+    assert fitted["regcl"].attribution_.columns.tolist() == names
+    assert fitted["sparse_vae"].baselines_.loc["pca", "mse"] < fitted["sparse_vae"].baselines_.loc["mean", "mse"]
+    assert set(fitted["tbr"].baselines_.index) == {"environment_means", "ridge"}
+
+
+@pytest.mark.parametrize(("name", "metric"), [("sparse_vae", "mse"), ("ddl", "reconstruction")])
+def test_the_score_of_the_held_out_rows_is_the_runs_error(name, metric, fitted):
+    model = fitted[name]
+    [error] = model.rows_.query(f"metric == '{metric}' and method not in ('mean', 'pca')")["value"]
+    held_out = TABLE.loc[model.model_.run.arrays["row_ids"]]
+    assert model.score(held_out) == pytest.approx(-error, rel=1e-5)
+
+
+def test_predictions_are_in_the_unit_of_the_labels_and_have_the_runs_error(fitted):
+    model = fitted["tbr"]
+    [error] = model.rows_.query("metric == 'mse' and method == 'tbr'")["value"]
+    held_out = model.model_.run.arrays["row_ids"]
+    predicted = model.predict(TABLE.loc[held_out], TISSUES.loc[held_out])
+    squares = np.square(predicted - RESPONSE.loc[held_out]).mean()
+    assert squares == pytest.approx(error * model._label_scale.spread.item() ** 2, rel=1e-4)
+    assert model.score(TABLE, RESPONSE, TISSUES) < 1
+    with pytest.raises(InputError, match="row 2: 'lng' was not trained on; did you mean: lung"):
+        model.predict(TABLE[:2], ["gut", "lng"])
+
+
+def test_the_score_of_the_held_out_end_is_the_runs_r2(fitted):
+    model = fitted["regcl"]
+    [r2] = model.rows_.query("metric == 'r2' and explained == 'labels'")["value"]
+    assert 100 * model.score(TABLE[48:], LABELS[48:]) == pytest.approx(r2, rel=1e-3, abs=1e-3)
+
+
+def test_arrays_sparse_matrices_and_annotated_data_are_the_same_data(fitted):
+    model = sparseid.SparseVAE(latents=2, **SMOKE)
+    frame = fitted["sparse_vae"]
+    with pytest.warns(UserWarning, match="not better"):
+        codes = model.fit(TABLE.to_numpy()).transform(scipy.sparse.csr_array(TABLE.to_numpy()))
+    np.testing.assert_array_equal(codes, frame.transform(TABLE))
+    assert not hasattr(model, "feature_names_in_")
+    assert model.factors_.index.tolist() == ["x0", "x1", "x2", "x3"]
+    cells = anndata.AnnData(TABLE.astype(np.float64))
+    pd.testing.assert_frame_equal(frame.transform(cells), frame.transform(TABLE), check_names=False)
+
+
+def test_counts_keep_their_likelihood_and_the_folder_of_runs_is_read_again(tmp_path, monkeypatch):
+    counts = scipy.sparse.csr_array(1 + RNG.poisson(2.0, size=(40, 6)))
+    model = sparseid.SparseVAE(2, likelihood="multinomial", outputs=str(tmp_path), random_state=None, **SMOKE)
+    with pytest.warns(UserWarning, match="not better"):
+        first = model.set_params(random_state=np.random.RandomState(1)).fit(counts)
+    assert -first.score(counts) > 0
+    assert {"popularity", "nmf"} == set(first.baselines_.index)
+    [run] = (tmp_path / "smoke" / "sparse_vae").glob("[!.]*")
+    monkeypatch.setattr("sparseid.training.recipe.train_and_test", None)  # a run that is done is not repeated
+    seed = sparseid.load_run(run).config.seed
+    with pytest.warns(UserWarning, match="not better"):
+        again = model.set_params(random_state=seed).fit(counts)
+    np.testing.assert_array_equal(again.transform(counts), first.transform(counts))
+
+
+def test_a_fit_leaves_the_random_numbers_of_the_process_alone(capsys):
+    np.random.seed(3)  # noqa: NPY002
+    torch.manual_seed(3)
+    expected = np.random.random(), torch.rand(1)  # noqa: NPY002
+    np.random.seed(3)  # noqa: NPY002
+    torch.manual_seed(3)
+    with pytest.warns(UserWarning, match="not better"):
+        sparseid.DiverseDictionary(2, **SMOKE).fit(TABLE)
+    assert (np.random.random(), torch.rand(1)) == expected  # noqa: NPY002
+    assert not torch.are_deterministic_algorithms_enabled()
+    assert capsys.readouterr().out == ""
+
+
+def test_bad_input_is_refused_with_its_place(tmp_path):
+    model = sparseid.SparseVAE(2, **SMOKE)
+    wrong = TABLE.copy()
+    wrong.iloc[4, 1] = np.nan
+    with pytest.raises(ValueError, match=r"X contains NaN or infinity: row 5 \('row4'\), column 'weight' is nan"):
+        model.fit(wrong)
+    with pytest.raises(InputError, match="X: row 1, column 'weight': 'tall' is not a number"):
+        model.fit(TABLE.assign(weight="tall"))
+    with pytest.raises(InputError, match="the id 'row0' occurs twice"):
+        model.fit(pd.concat([TABLE, TABLE]))
+    with pytest.raises(InputError, match=r"method\.lrr|lrr"):
+        sparseid.SparseVAE(settings={"method.lrr": 1}, **SMOKE).fit(TABLE)
+    with pytest.raises(InputError, match="needs counts"):
+        sparseid.SparseVAE(likelihood="multinomial", **SMOKE).fit(TABLE)
+    with pytest.raises(InputError, match="pass environments="):
+        sparseid.TBR(**SMOKE).fit(TABLE, RESPONSE)
+    with pytest.raises(InputError, match="the tree has no node 'liver'"):
+        sparseid.TBR(tree="(lung,gut);", **SMOKE).fit(TABLE, RESPONSE, TISSUES)
+    with pytest.raises(InputError, match="y has 59 rows, X has 60"):
+        sparseid.RegCL(**SMOKE).fit(TABLE, LABELS[1:])
+    with pytest.raises(NotFittedError):
+        model.transform(TABLE)
+
+
+def test_folders_that_hold_something_else_are_neither_read_nor_replaced(fitted, tmp_path):
+    (tmp_path / "kept.txt").write_text("mine")
+    with pytest.raises(InputError, match="exists and holds no estimator"):
+        fitted["ddl"].save(tmp_path)
+    with pytest.raises(InputError, match="holds no saved estimator"):
+        sparseid.SparseVAE.load(tmp_path)
+    fitted["ddl"].save(tmp_path / "model")
+    with pytest.raises(InputError, match=r"holds a DiverseDictionary: read it with sparseid\.DiverseDictionary\.load"):
+        sparseid.SparseVAE.load(tmp_path / "model")
