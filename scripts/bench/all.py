@@ -5,6 +5,7 @@ from __future__ import annotations
 import audio_mnist_sequence
 import busy
 import ddl
+import estimator
 import generator
 import latent_walk
 import latex_ocr
@@ -33,6 +34,7 @@ def main() -> None:
         sparse_vae,
         ddl,
         sae,
+        estimator,
         busy,
     ):
         benchmark.main()
