@@ -126,7 +126,7 @@ class TBR(Estimator):
             row, name = unknown[0]
             hint = did_you_mean(name, known) or f"trained on: {', '.join(known)}"
             raise RefusedInput(f"environments, row {row + 1}: {name!r} was not trained on; {hint}")
-        found = (codes * self.weights_.loc[names].to_numpy()).sum(axis=1, dtype=np.float64)
+        found = (codes * self.weights_.loc[names.tolist()].to_numpy()).sum(axis=1, dtype=np.float64)
         return found if self._label_scale is None else self._label_scale.undo(found[:, None])[:, 0]
 
     def score(self, X: Any, y: Any, environments: Any = None) -> float:
