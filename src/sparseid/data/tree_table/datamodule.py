@@ -77,7 +77,8 @@ class TreeTableData(EnvironmentData):
         names, numbers = np.unique(of_rows, return_inverse=True)
         labels = table.numbers(label)[:, None]
         scale, label_scale = Scale.of(table.values, train), Scale.of(labels, train)
-        self.input_scale, self.label_scale = (scale, label_scale) if standardise else (None, None)
+        self.input_scale = scale if standardise else None
+        self.label_scale = label_scale if standardise else None
         on_scale = scale.apply(table.values)
         known = names.tolist()
         named = tree_of_nodes(nodes, known) if nodes else clustered_tree(on_scale[train], numbers[train], known)
