@@ -169,7 +169,7 @@ def nvidia_smi(monkeypatch, tmp_path):
 
 @pytest.fixture
 def taken(run, monkeypatch):
-    """Whether a GPU with a name in CUDA_VISIBLE_DEVICES is held."""
+    """Return whether a GPU with a name in CUDA_VISIBLE_DEVICES is held."""
 
     def look(name):
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", name)

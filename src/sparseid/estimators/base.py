@@ -77,6 +77,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     experiment: ClassVar[str]
     """Preset that is trained."""
+    needs_labels: ClassVar[bool] = False
+    """True if `fit` needs labels."""
 
     def __init__(
         self,
@@ -288,9 +290,10 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return hasattr(self, "_files")
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: sparse matrices are taken, codes are in single precision."""
+        """Return scikit-learn's tags: sparse matrices, codes in single precision, and labels where they are needed."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.target_tags.required = self.needs_labels
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 

@@ -48,6 +48,7 @@ class RegCL(Estimator):
     """
 
     experiment = "regcl/arrays"
+    needs_labels = True
 
     def __init__(
         self,
@@ -120,9 +121,3 @@ class RegCL(Estimator):
     def _label_coordinates(self) -> slice:
         module: Any = self.model_.module
         return module.layout.factors["labels"].embedding
-
-    def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: labels are needed."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags

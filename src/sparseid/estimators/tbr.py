@@ -51,6 +51,7 @@ class TBR(Estimator):
     """
 
     experiment = "tbr/arrays"
+    needs_labels = True
 
     def __init__(
         self,
@@ -139,12 +140,6 @@ class TBR(Estimator):
         """
         predicted = self.predict(X, environments)
         return float(r2_score(labels_of(self, y, len(predicted))[:, 0], predicted))
-
-    def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: labels are needed."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
 
 def named(environments: Any, rows: int) -> NDArray[np.str_]:
