@@ -13,7 +13,7 @@ from sparseid.config.identity import recipe_hash
 from sparseid.config.schema import RunConfig
 from sparseid.config.sweep import plan
 from sparseid.papers.presets import variant_name
-from sparseid.papers.regcl import screen
+from sparseid.papers.regcl import closeness, screen
 from sparseid.papers.regcl.claims import REGULARISATIONS, SCREENED, auc
 from sparseid.papers.regcl.study import (
     ENTRIES,
@@ -133,20 +133,20 @@ def _screen(rows: pd.DataFrame, scale: str) -> str:
     if rows.empty:  # to compose all readings takes half a minute
         return ""
     found = {variant: variant.of(rows) for variant in variants(scale, screen.ID)}
-    measured = {variant: own for variant, own in found.items() if len(screen.lead(own))}
+    measured = {variant: own for variant, own in found.items() if len(closeness.lead(own))}
     if not measured:
         return ""
     lines = []
-    for variant, own in sorted(measured.items(), key=lambda item: screen.distance(item[1])):
-        leads = screen.lead(own)
+    for variant, own in sorted(measured.items(), key=lambda item: closeness.distance(item[1])):
+        leads = closeness.lead(own)
         values = [
-            f"{screen.distance(own):.1f}",
-            f"{screen.raised(own):.0f}",
+            f"{closeness.distance(own):.1f}",
+            f"{closeness.raised(own):.0f}",
             _lead(leads),
-            f"{screen.clipped(own):.1f}",
+            f"{closeness.clipped(own):.1f}",
         ]
         lines.append([f"`{variant}`", str(len(leads)), *values])
-    head = ["variant", "n", "distance", f"pairs raised, of {len(screen.PAIRS)}", "RegCL above every other cell"]
+    head = ["variant", "n", "distance", f"pairs raised, of {len(closeness.PAIRS)}", "RegCL above every other cell"]
     text = (
         f"Runs: `experiment={screen.ID}`; {len(measured)} of {len(found)} readings. Distance: mean absolute difference "
         "to the paper over the 36 entries of table 1, in points of AUC. Pairs raised: those of an attribution method "
