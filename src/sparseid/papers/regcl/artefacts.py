@@ -1,4 +1,4 @@
-"""RegCL's tables and figure in two readings, and two studies of ours.
+"""RegCL's tables and figure in two readings, and three studies of ours.
 
 Tables 3 to 5 are tests on the runs of table 1.
 """
@@ -10,13 +10,16 @@ from functools import partial
 
 from sparseid.papers.artefact import Artefact
 from sparseid.papers.claims import claims_in
-from sparseid.papers.regcl import claims, closeness, figures, rows, screen, statistics, study
+from sparseid.papers.regcl import claims, closeness, figures, readings, rows, statistics, study
 from sparseid.papers.rows import joined
 
 _ENTRIES = {"attribution": claims.ATTRIBUTIONS, "training": claims.TRAININGS, "regularisation": claims.REGULARISATIONS}
 _WITH_GATE = _ENTRIES | {"attribution": (*claims.ATTRIBUTIONS, "minimum_norm", None)}
 _of_regcl = partial(
-    Artefact, paper="regcl", checks=claims_in(claims, statistics), seeds=lambda seed: seed not in claims.SCREENED
+    Artefact,
+    paper="regcl",
+    checks=claims_in(claims, statistics),
+    seeds=lambda seed: seed not in {*claims.SCREENED, *claims.CONFIRMED},
 )
 _table = partial(
     _of_regcl,
@@ -25,6 +28,13 @@ _table = partial(
 )
 _tukey = partial(
     _of_regcl, selects=_ENTRIES, entry_keys=("group1", "group2", "statistic"), metrics=("meandiff", "p_adj")
+)
+_of_readings = partial(
+    _of_regcl,
+    selects={"training": claims.TRAININGS, "regularisation": claims.REGULARISATIONS},
+    entry_keys=("variant",),
+    metrics=closeness.METRICS,
+    derive=readings.reading_rows,
 )
 
 _PUBLIC_EXAMPLE = (
@@ -93,14 +103,15 @@ ARTEFACTS = (
         metrics=("minimum_norm_auc", "lead", "above_paper"),
         derive=study.study_rows,
     ),
-    _of_regcl(
-        id=screen.ID,
+    _of_readings(
+        id="regcl/screen",
         title="Screen (not the paper's): distance of each reading to all of table 1",
-        selects={"training": claims.TRAININGS, "regularisation": claims.REGULARISATIONS},
-        entry_keys=("variant",),
-        metrics=closeness.METRICS,
-        derive=screen.screen_rows,
         seeds=lambda seed: seed in claims.SCREENED,
+    ),
+    _of_readings(
+        id="regcl/confirm",
+        title="Confirmation (not the paper's): the nearest readings on data sets that did not help to find them",
+        seeds=lambda seed: seed in claims.CONFIRMED,
     ),
 )
 

@@ -1,4 +1,4 @@
-"""RegCL's screen: distances of readings to table 1, on made rows of its preset's runs."""
+"""RegCL's readings: their closeness to table 1, on made rows of the runs of its screen and confirmation."""
 
 import math
 
@@ -9,7 +9,7 @@ from sparseid.config.sweep import plan
 from sparseid.papers.presets import artefact_runs, of_artefact
 from sparseid.papers.regcl.claims import REGCL
 from sparseid.papers.regcl.closeness import PAIRS, clipped, closeness_rows, distance, lead, raised
-from sparseid.papers.regcl.screen import ID, screen_rows
+from sparseid.papers.regcl.readings import reading_rows
 from sparseid.papers.regcl.study import printed
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.papers.rows import key, newest, no_rows, rows_frame
@@ -20,6 +20,7 @@ BASE = {"run": "r", "paper": "regcl", "scale": "small", "unit": "", "n": 9, "com
 BASE |= {"device": "cpu", "written": "2026-05-01T10:00:00+00:00"}
 
 
+ID = "regcl/screen"
 READING = "data.gain_x1=10 data.gain_x2=10 data.dim_x1=35 data.dim_x2=15 method.penalty_weight=0.0,10.0"
 
 
@@ -76,12 +77,12 @@ def test_nothing_is_said_without_all_entries(trials):
     assert math.isnan(raised(rows))
     assert lead(rows).empty
     assert closeness_rows(rows).empty
-    assert screen_rows(of_artefact(rows, ID, "small")).empty
-    assert screen_rows(no_rows()).empty
+    assert reading_rows(of_artefact(rows, ID, "small")).empty
+    assert reading_rows(no_rows()).empty
 
 
 def test_rows_name_their_reading(trials):
-    found = screen_rows(of_artefact(rows_of(trials, printed()), ID, "small"))
+    found = reading_rows(of_artefact(rows_of(trials, printed()), ID, "small"))
     name = "gain_x1=10, gain_x2=10, dim_x1=35, dim_x2=15, penalty_weight=0.0,10.0"
     ours = found[key(found, "variant") == name]
     pooled = ours[ours["seed"] == -1].set_index("metric")["value"]
@@ -125,4 +126,12 @@ def test_the_reading_that_was_chosen_is_judged_on_data_sets_of_its_own():
     rows = rows_of(trials_of("data.gain_x1=10 data.gain_x2=10 method.penalty_weight=0.0,10.0"), printed())
     for seed, shown in ((0, set()), (10, set()), (20, {20, 21, 22})):
         of_seeds = rows.assign(seed=rows["seed"] - 10 + seed)
-        assert set(of_artefact(of_seeds, "regcl/table1_nearest", "small")["seed"]) == shown
+        for name in ("regcl/table1_nearest", "regcl/confirm"):
+            assert set(of_artefact(of_seeds, name, "small")["seed"]) == shown
+
+
+def test_data_sets_of_the_confirmation_are_not_those_of_the_public_example():
+    rows = rows_of(trials_of("method.penalty_weight=0.0,0.1"), printed())
+    confirming = rows.assign(seed=rows["seed"] + 10)
+    assert set(of_artefact(confirming, "regcl/confirm", "small")["seed"]) == {20, 21, 22}
+    assert of_artefact(confirming, "regcl/table1", "small").empty

@@ -1,4 +1,4 @@
-"""Our screen of readings of RegCL: the closeness of each variant of experiment=regcl/screen to all of table 1."""
+"""Our screen of readings of RegCL, and its confirmation: the closeness of each variant to all of table 1."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from sparseid.papers.presets import VARIANTS
 from sparseid.papers.regcl.closeness import closeness_rows
 from sparseid.papers.rows import joined
 
-ID = "regcl/screen"
-"""The artefact and the preset whose runs it reads."""
 
-
-def screen_rows(rows: pd.DataFrame) -> pd.DataFrame:
+def reading_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the artefact, computed from those of the preset's runs at one scale.
 
     They are those of :func:`~sparseid.papers.regcl.closeness.closeness_rows` for each variant with all entries, which
