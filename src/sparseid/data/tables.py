@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
@@ -168,7 +169,7 @@ class Table:
         """
         numbers = np.empty(len(self.ids))
         for row, text in enumerate(self.columns[name].tolist()):
-            numbers[row] = _number(text)
+            numbers[row] = number_of(text)
             if not math.isfinite(numbers[row]):
                 raise InputError(f"{self.where(row)}, column {name!r}: {_refusal(text)}")
         return numbers
@@ -314,15 +315,27 @@ def kind_of(path: Path) -> str:
 
 
 def _from_text(path: Path, kind: str, columns: Sequence[str], ids: str, keys: tuple[str, ...]) -> Table:
+    with text_records(path, kind, keys) as found:
+        return _of_records(found, columns, ids)
+
+
+@contextmanager
+def text_records(path: Path, kind: str, keys: tuple[str, ...] = ()) -> Iterator[Iterator[tuple[int, list[str]]]]:
+    """Open a csv or tsv file, and yield the line and the fields of its records; the first one has the names.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read as text, or its quotes do not match.
+    """
     with open_text(path, keys) as file:
         start: list[str] = []
         for line in file:  # up to the names
             start.append(line)
             if line.strip():
                 break
-        separator = _separator("".join(start), kind)
         try:
-            return _of_records(_records(chain(start, file), separator), columns, ids)
+            yield _records(chain(start, file), _separator("".join(start), kind))
         except ValueError as error:  # of quotes
             raise InputError(f"{error}: close them, or double quotes within a field") from error
 
@@ -348,17 +361,15 @@ def _unquoted(text: str) -> str:
 def _of_records(records: Iterator[tuple[int, list[str]]], columns: Sequence[str], ids: str) -> Table:
     start, header = next(records, (1, []))
     header = [name.strip() for name in header]
-    _check_header(header, start)
-    known = {name: _position(header, name) for name in (*columns, *([ids] if ids else []))}
+    check_header(header, start)
+    known = {name: position_of(header, name) for name in (*columns, *([ids] if ids else []))}
     first_may_be_ids = not ids and 0 not in known.values()
     features = [column for column in range(len(header)) if column not in known.values()]
     numbers = features[1:] if first_may_be_ids else features  # the first column is decided at the end
     lines, leading, rows = [], [], []
     texts: dict[str, list[str]] = {name: [] for name in known}
     for line, fields in records:
-        if len(fields) != len(header):
-            text = f"line {line} has {len(fields)} fields, the line of names {len(header)}"
-            raise InputError(f"{text}: correct it, or quote text that contains the separator")
+        check_width(line, fields, header)
         lines.append(line)
         leading.append(fields[0])
         rows.append(_row(fields, numbers, header, line))
@@ -370,7 +381,7 @@ def _of_records(records: Iterator[tuple[int, list[str]]], columns: Sequence[str]
     found = texts[ids] if ids else _counted(rows)
     names = [header[column] for column in numbers]
     if first_may_be_ids:
-        if header[0].casefold() in ID_NAMES or all(math.isnan(_number(text)) for text in leading):
+        if header[0].casefold() in ID_NAMES or all(math.isnan(number_of(text)) for text in leading):
             found = [text.strip() for text in leading]
         else:
             one = [_row([text], [0], header, line) for text, line in zip(leading, lines, strict=True)]
@@ -384,10 +395,18 @@ def _of_records(records: Iterator[tuple[int, list[str]]], columns: Sequence[str]
     )
 
 
-def _check_header(header: Sequence[str], line: int) -> None:
+def check_width(line: int, fields: Sequence[str], header: Sequence[str]) -> None:
+    """Raise an `InputError` if a line has not as many fields as there are names."""
+    if len(fields) != len(header):
+        text = f"line {line} has {len(fields)} fields, the line of names {len(header)}"
+        raise InputError(f"{text}: correct it, or quote text that contains the separator")
+
+
+def check_header(header: Sequence[str], line: int) -> None:
+    """Raise an `InputError` if a line is none of different names."""
     if not any(header):
         raise InputError("it is empty: it needs a line of names, and a line per row")
-    names = [_number(name) for name in header if name]
+    names = [number_of(name) for name in header if name]
     counted = [[float(number) for number in range(start, start + len(names))] for start in (0, 1)]
     if not any(math.isnan(number) for number in names) and names not in counted:
         raise InputError(f"line {line} holds numbers, where the names of the columns belong: add a line of names")
@@ -412,12 +431,12 @@ def _row(fields: Sequence[str], columns: Sequence[int], header: Sequence[str], l
     except ValueError:
         pass
     column, text = next(
-        (column, text) for column, text in zip(columns, texts, strict=True) if not math.isfinite(_number(text))
+        (column, text) for column, text in zip(columns, texts, strict=True) if not math.isfinite(number_of(text))
     )
     raise InputError(f"line {line}, column {header[column]!r}: {_refusal(text)}")
 
 
-def _number(text: str) -> float:
+def number_of(text: str) -> float:
     """Return the number that a text is; NaN if it is none."""
     try:
         return float(text) if "_" not in text else math.nan
@@ -430,9 +449,9 @@ def _refusal(text: str) -> str:
     text = text.strip()
     if not text or text.casefold() in ("na", "nan", "n/a", "null", "none", "-"):
         return f"{'the value' if not text else repr(text)} is missing: fill it, or drop the row or column"
-    if math.isinf(_number(text)):
+    if math.isinf(number_of(text)):
         return f"{text} is infinite: replace it"
-    comma = ": write decimals with a point" if not math.isnan(_number(text.replace(",", ".", 1))) else ""
+    comma = ": write decimals with a point" if not math.isnan(number_of(text.replace(",", ".", 1))) else ""
     return f"{text[:SHOWN]!r} is not a number{comma or '; columns of text are named in the settings, or dropped'}"
 
 
@@ -468,7 +487,7 @@ def table_of_frame(frame: pd.DataFrame, columns: Sequence[str] = (), ids: str = 
 
     names = [str(name) for name in frame.columns]
     frame = frame.set_axis(names, axis=1)
-    known = [names[_position(names, name)] for name in (*columns, *([ids] if ids else []))]
+    known = [names[position_of(names, name)] for name in (*columns, *([ids] if ids else []))]
     counted = isinstance(frame.index, pd.RangeIndex)
     found = np.asarray(frame[ids] if ids else _counted(frame) if counted else frame.index).astype(np.str_)
     numbers = [place for place, name in enumerate(names) if name not in known]
@@ -477,7 +496,7 @@ def table_of_frame(frame: pd.DataFrame, columns: Sequence[str] = (), ids: str = 
         column = frame.iloc[:, place]
         if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)):
             texts = [str(value) for value in column]
-            wrong = next((row for row, text in enumerate(texts) if not math.isfinite(_number(text))), 0)
+            wrong = next((row for row, text in enumerate(texts) if not math.isfinite(number_of(text))), 0)
             raise InputError(f"row {wrong + 1}, column {names[place]!r}: {_refusal(texts[wrong])}")
         values[:, position] = column.to_numpy(np.float64, na_value=np.nan)
     texts_of = {name: np.asarray(frame[name].astype(str), np.str_) for name in columns}
@@ -509,7 +528,7 @@ def _from_npz(path: Path, columns: Sequence[str], ids: str, matrix: str) -> Tabl
 
 
 def _one_per_row(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
-    values = arrays[[*arrays][_position([*arrays], name, "array")]]
+    values = arrays[[*arrays][position_of([*arrays], name, "array")]]
     if values.ndim != 1:
         raise InputError(f"its {name} is of shape {values.shape}, not one value per row")
     return values
@@ -528,8 +547,8 @@ def _from_h5ad(path: Path, columns: Sequence[str], ids: str, matrix: str, keys: 
             raise InputError(f"it has no {place} (matrices: {_listed(others)}); name one with data.matrix")
         obs, values = read_elem(file["obs"]), read_elem(file[place])
         names = None if place.startswith("obsm/") else read_elem(file["raw/var" if place == "raw/X" else "var"]).index
-    known = {name: obs[obs.columns[_position([*obs.columns], name)]] for name in columns}
-    found = obs[obs.columns[_position([*obs.columns], ids)]] if ids else obs.index
+    known = {name: obs[obs.columns[position_of([*obs.columns], name)]] for name in columns}
+    found = obs[obs.columns[position_of([*obs.columns], ids)]] if ids else obs.index
     return Table.of(values, names, found, known)
 
 
@@ -586,7 +605,7 @@ def scaled(values: NDArray[np.float64], training: NDArray[np.int64]) -> NDArray[
 # messages
 
 
-def _position(names: Sequence[str], wanted: str, what: str = "column") -> int:
+def position_of(names: Sequence[str], wanted: str, what: str = "column") -> int:
     """Return the number of a column; the error for an unknown one suggests the nearest names."""
     if wanted in names:
         return list(names).index(wanted)
