@@ -9,6 +9,9 @@ Estimators with scikit-learn's conventions, for tables of one's own
     TBR                 latents whose weights for a label change little along a tree of environments
     RegCL               embedding of a time series with labels, and the map of what each label depends on
 
+Estimator of images or sounds of one's own
+    Sparling            motifs and their places, learned from sequences of tokens
+
 Layers
     SparseLayer         batch norm, then ReLU above a moving quantile (Sparling)
     MaskedDecoder       decodes each feature from its own selection of latents (Sparse VAE)

@@ -2,6 +2,7 @@
 from .config.compose import compose as compose
 from .estimators.ddl import DiverseDictionary as DiverseDictionary
 from .estimators.regcl import RegCL as RegCL
+from .estimators.sparling import Sparling as Sparling
 from .estimators.sparse_vae import SparseVAE as SparseVAE
 from .estimators.tbr import TBR as TBR
 from .masks import read_mask as read_mask

@@ -1,13 +1,22 @@
 """Checks of scikit-learn's check_estimator.
 
 None is excepted. Those of regressors are not among them: TBR predicts, but needs environments and is no regressor.
+Sparling has only those that need no data: the others fit a table (rows, features), and its inputs are images of three
+or four dimensions, sounds or paths, its labels sequences of tokens.
 """
 
 import tempfile
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import (
+    check_get_params_invariance,
+    check_no_attributes_set_in_init,
+    check_parameters_default_constructible,
+    estimator_checks_generator,
+)
 
 import sparseid
 
@@ -44,6 +53,17 @@ CHECKS = [
 ]
 
 pytestmark = pytest.mark.usefixtures("torch_settings")
+
+
+def test_sparling_holds_those_that_need_no_table():
+    model = sparseid.Sparling(channels=3, preset="smoke")
+    check_parameters_default_constructible("Sparling", model)
+    check_no_attributes_set_in_init("Sparling", model)
+    check_get_params_invariance("Sparling", model)
+    assert clone(model).get_params() == model.get_params()
+    assert not model.__sklearn_tags__().input_tags.two_d_array
+    with pytest.raises(NotFittedError):
+        model.predict(np.zeros((2, 8, 8)))
 
 
 @pytest.mark.filterwarnings("ignore:not better than a baseline", "ignore:.*R2")

@@ -71,21 +71,24 @@ def test_the_folder_of_images_is_written_and_run_as_it_stands(tmp_path, monkeypa
 
 def test_the_scripts_fit_and_a_fresh_process_loads_and_transforms_to_the_same_values(tmp_path, capsys, torch_settings):
     shown, later = {}, ["import os, pandas as pd, sparseid"]
-    for paper in NAMES:
-        fit, load = re.findall(r"```python\n(.*?)```", section(paper), re.DOTALL)
+    for paper in (*NAMES, "sparling"):
+        *prepare, fit, load = re.findall(r"```python\n(.*?)```", section(paper), re.DOTALL)
         assert len([line for line in (fit + load).splitlines() if line]) <= 15
         (tmp_path / paper).mkdir()
         with chdir(tmp_path / paper), warnings.catch_warnings():
-            for name, text in example(paper)[0].items():
+            for name, text in (example(paper)[0] if paper in NAMES else {}).items():
                 Path(name).write_text(text)
+            for code in prepare:
+                exec(code, {})
             warnings.simplefilter("ignore")  # smoke is not better than baselines
-            exec(fit.replace("(latents=2", '(preset="smoke", latents=2'), {})
+            exec(re.sub(r"(sparseid\.\w+)\(", r'\1(preset="smoke", ', fit), {})
         shown[paper] = capsys.readouterr().out
         later += [f"os.chdir({str(tmp_path / paper)!r})", load, f"print({paper!r})"]
     done = subprocess.run([sys.executable, "-c", "\n".join(later)], capture_output=True, text=True, check=True)
-    printed = re.split("|".join(f"{paper}\n" for paper in NAMES), done.stdout)
+    printed = re.split("|".join(f"{paper}\n" for paper in shown), done.stdout)
     for (paper, text), again in zip(shown.items(), printed, strict=False):
         assert len(again.splitlines()) >= 4, paper
         assert text.endswith(again), paper
-    for paper, baselines in {"sparse_vae": ["pca"], "ddl": ["pca"], "tbr": ["ridge", "environment_means"]}.items():
+    expected = {"sparse_vae": ["pca"], "ddl": ["pca"], "tbr": ["ridge", "environment_means"], "sparling": ["most_freq"]}
+    for paper, baselines in expected.items():
         assert all(name in shown[paper] for name in baselines)

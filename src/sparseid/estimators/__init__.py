@@ -1,1 +1,1 @@
-"""Estimators with scikit-learn's conventions for the methods whose data are tables; none yet for Sparling."""
+"""Estimators with scikit-learn's conventions: of tables, and of images or sounds (Sparling)."""

@@ -19,14 +19,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 import torch
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sparseid.config.compose import compose
 from sparseid.data.module import DataModule
-from sparseid.data.tables import Table, table_of_frame
 from sparseid.errors import InputError
 from sparseid.files import replace_file, replaced_folder
 from sparseid.methods.baselines import NAMES
@@ -37,21 +36,19 @@ from sparseid.training.run_folder import RunFolder
 from sparseid.training.seeding import restore_rng, rng_state
 from sparseid.training.trained import load
 
-RUN_FILES = ("config.yaml", "status.json", "result.json", "arrays.npz", "environment.json", "checkpoints/last.ckpt")
-"""Files of a run that a fitted estimator keeps."""
+RUN_FILES = ("config.yaml", "status.json", "result.json", "arrays.npz", "environment.json")
+"""Files of a run that a fitted estimator keeps, next to the weights that were tested."""
 DESCRIPTION = "estimator.json"
 """File of a saved estimator with its class, its settings and the names of its features."""
 INPUTS = "inputs"
 """Folder of the data that were fitted: a file per setting of the data set, named after it."""
-FEWEST = 10
-"""Minimum number of rows, of which some are held out."""
 
 
 class RefusedInput(InputError, ValueError):
     """Data or settings that an estimator cannot use; a ValueError, too, as scikit-learn's conventions ask."""
 
 
-class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Estimator(TransformerMixin, BaseEstimator):
     """Base class of the estimators.
 
     Parameters
@@ -77,8 +74,6 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     experiment: ClassVar[str]
     """Preset that is trained."""
-    needs_labels: ClassVar[bool] = False
-    """True if `fit` needs labels."""
 
     def __init__(
         self,
@@ -137,76 +132,26 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             warnings.warn(remark, stacklevel=3)
         return self
 
+    def _checkpoint(self, folder: Path) -> str:
+        """Return the name of the checkpoint of a run whose weights are used."""
+        return "last"
+
     def _take(self, folder: Path, inputs: Mapping[str, Path]) -> DataModule:
         """Read a finished run and the files of its data, set the fitted attributes, and return the data module."""
-        self._files = {name: (folder / name).read_bytes() for name in RUN_FILES}
+        chosen = f"checkpoints/{self._checkpoint(folder)}.ckpt"
+        self._files = {name: (folder / name).read_bytes() for name in (*RUN_FILES, chosen)}
         self._files |= {f"{INPUTS}/{name}{file.suffix}": file.read_bytes() for name, file in inputs.items()}
-        self.model_ = load(folder, data={name: str(file) for name, file in inputs.items()})
+        named = {name: str(file) for name, file in inputs.items()}
+        self.model_ = load(folder, self._checkpoint(folder), named)
         run = self.model_.run
         data = run.data()
-        self._scale = data.input_scale
         self.rows_ = shown_rows(rows_frame(run.rows))
         of_baselines = self.rows_[self.rows_["method"].isin(list(NAMES))]
         self.baselines_ = of_baselines.pivot(index="method", columns="metric", values="value")
-        self.n_features_in_ = self.model_.input_shape[0]
         self._set_attributes(run.arrays, data, inputs)
         return data
 
-    # data
-
-    def _table(self, X: Any, reset: bool) -> Table:
-        """Return the checked table of an array, sparse matrix, frame or AnnData; with `reset` that of a fit."""
-        with refusals("X"):
-            X = framed(X)
-            if isinstance(X, pd.DataFrame):
-                validate_data(self, X, reset=reset, skip_check_array=True)
-                return table_of_frame(X if reset else X.reset_index(drop=True))
-            needed = {"ensure_min_samples": FEWEST, "ensure_min_features": self._fewest_features} if reset else {}
-            kinds = {"accept_sparse": True, "dtype": np.float64, "ensure_all_finite": False}
-            values = validate_data(self, X, reset=reset, **kinds, **needed)
-            return Table.of(values, names=[f"x{column}" for column in range(values.shape[1])])
-
-    @property
-    def _fewest_features(self) -> int:
-        return 1
-
-    @property
-    def _latent_names(self) -> list[str]:
-        return self.get_feature_names_out().tolist()
-
-    def _inputs(self, X: Any) -> NDArray[np.float32]:
-        """Return new samples (N, features) in the form of the training data."""
-        check_is_fitted(self)
-        values = self._table(X, reset=False).values
-        return (values if self._scale is None else self._scale.apply(values)).astype(np.float32)
-
     # use
-
-    def transform(self, X: Any) -> NDArray[np.float32] | pd.DataFrame:
-        """Return the codes of samples, whose values are scaled as those of the training data were.
-
-        Parameters
-        ----------
-        X
-            (N, features) array, sparse matrix, frame or AnnData, in the units of the training data.
-
-        Returns
-        -------
-        ndarray or DataFrame
-            (N, latents) float32; a frame with the index of `X` if that was a frame or AnnData.
-        """
-        codes = self._codes(X)
-        X = framed(X)
-        return pd.DataFrame(codes, X.index, self._latent_names) if isinstance(X, pd.DataFrame) else codes
-
-    def _codes(self, X: Any) -> NDArray[np.float32]:
-        inputs = self._inputs(X)
-        with refusals("X"):
-            return self.model_.transform(inputs)[0]
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.model_.run.config.method.latents
 
     def save(self, folder: str | Path) -> None:
         """Write the fitted estimator to a folder, without pickled objects.
@@ -237,7 +182,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _write(self, folder: Path) -> None:
         for name, content in self._files.items():
-            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content)
 
     @classmethod
@@ -289,14 +234,6 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Return whether there is a finished run."""
         return hasattr(self, "_files")
 
-    def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: sparse matrices, codes in single precision, and labels where they are needed."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = self.needs_labels
-        tags.transformer_tags.preserves_dtype = ["float32"]
-        return tags
-
 
 def shown_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """Return results with the method and the keys that tell them apart, without what is the same for a whole run."""
@@ -304,42 +241,11 @@ def shown_rows(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[[*keys, "metric", "value", "unit", "n"]].rename(columns=lambda name: name.removeprefix(PREFIX))
 
 
-def labels_of(estimator: Estimator, y: Any, rows: int) -> NDArray[np.float64]:
-    """Return labels (rows, columns) as numbers.
-
-    Raises
-    ------
-    ValueError
-        If there are none, their number is another one, or one is not a finite number.
-    """
-    if y is None:
-        raise RefusedInput(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
-    with refusals("y"):
-        if isinstance(y, pd.DataFrame):
-            labels = table_of_frame(y.reset_index(drop=True)).values
-        else:
-            values = np.asarray(y)
-            labels = Table.of(values[:, None] if values.ndim == 1 else values).values
-    if len(labels) != rows:
-        raise RefusedInput(f"y has {len(labels)} rows, X has {rows}")
-    return labels
-
-
-def framed(X: Any) -> Any:
-    """Return an AnnData as a frame, anything else unchanged."""
-    return X.to_df() if hasattr(X, "obs_names") and hasattr(X, "to_df") else X
-
-
 def npz(**arrays: ArrayLike) -> bytes:
     """Return the content of an npz file, the same for equal arrays."""
     file = io.BytesIO()
     np.savez(file, **arrays)  # type: ignore[arg-type]
     return file.getvalue()
-
-
-def npz_of(table: Table, **columns: ArrayLike) -> bytes:
-    """Return the npz file of a table, with further columns."""
-    return npz(X=table.values, row_ids=table.ids, feature_names=table.names, **columns)
 
 
 def stored(folder: Path, name: str, content: bytes) -> Path:

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import torch
 
-from sparseid.estimators.base import Estimator, npz_of
+from sparseid.estimators.table import TableEstimator, npz_of
 from sparseid.metrics.structure import support_of
 
 
-class DiverseDictionary(Estimator):
+class DiverseDictionary(TableEstimator):
     """Latents of observations that each depend on few of them, through any smooth function.
 
     Parameters

@@ -9,11 +9,12 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from sparseid.estimators.base import Estimator, labels_of, npz
+from sparseid.estimators.base import npz
+from sparseid.estimators.table import TableEstimator, labels_of
 from sparseid.metrics.linear_r2 import linear_r2
 
 
-class RegCL(Estimator):
+class RegCL(TableEstimator):
     """Embedding of a time series by contrasts in time and by label, and the map of what its labels depend on.
 
     Parameters

@@ -11,11 +11,11 @@ import pandas as pd
 import torch
 
 from sparseid.data.feature_matrix import CHUNK
-from sparseid.estimators.base import Estimator, npz_of
+from sparseid.estimators.table import TableEstimator, npz_of
 from sparseid.methods.sparse_vae.evaluation import scores_of
 
 
-class SparseVAE(Estimator):
+class SparseVAE(TableEstimator):
     """Factors of a matrix, each of which few features depend on.
 
     Parameters

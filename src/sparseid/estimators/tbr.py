@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from sklearn.metrics import r2_score
 
 from sparseid.data.tree_table.settings import CLUSTER
-from sparseid.estimators.base import Estimator, RefusedInput, labels_of, npz_of
+from sparseid.estimators.base import RefusedInput
+from sparseid.estimators.table import TableEstimator, labels_of, npz_of
 from sparseid.spelling import did_you_mean
 
 
-class TBR(Estimator):
+class TBR(TableEstimator):
     """Latents whose weights for a label change little along a tree of environments.
 
     Parameters

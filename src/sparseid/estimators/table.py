@@ -1,0 +1,123 @@
+"""Base class of the estimators of tables: NumPy, pandas, sparse and AnnData in, named codes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sparseid.data.module import DataModule
+from sparseid.data.tables import Table, table_of_frame
+from sparseid.estimators.base import Estimator, RefusedInput, npz, refusals
+
+FEWEST = 10
+"""Minimum number of rows, of which some are held out."""
+
+
+class TableEstimator(ClassNamePrefixFeaturesOutMixin, Estimator):
+    """Base class of the estimators of tables; parameters as for `Estimator`."""
+
+    needs_labels: ClassVar[bool] = False
+    """True if `fit` needs labels."""
+
+    def _take(self, folder: Path, inputs: Mapping[str, Path]) -> DataModule:
+        data = super()._take(folder, inputs)
+        self._scale, self.n_features_in_ = data.input_scale, self.model_.input_shape[0]
+        return data
+
+    def _table(self, X: Any, reset: bool) -> Table:
+        """Return the checked table of an array, sparse matrix, frame or AnnData; with `reset` that of a fit."""
+        with refusals("X"):
+            X = framed(X)
+            if isinstance(X, pd.DataFrame):
+                validate_data(self, X, reset=reset, skip_check_array=True)
+                return table_of_frame(X if reset else X.reset_index(drop=True))
+            needed = {"ensure_min_samples": FEWEST, "ensure_min_features": self._fewest_features} if reset else {}
+            kinds = {"accept_sparse": True, "dtype": np.float64, "ensure_all_finite": False}
+            values = validate_data(self, X, reset=reset, **kinds, **needed)
+            return Table.of(values, names=[f"x{column}" for column in range(values.shape[1])])
+
+    @property
+    def _fewest_features(self) -> int:
+        return 1
+
+    @property
+    def _latent_names(self) -> list[str]:
+        return self.get_feature_names_out().tolist()
+
+    def _inputs(self, X: Any) -> NDArray[np.float32]:
+        """Return new samples (N, features) in the form of the training data."""
+        check_is_fitted(self)
+        values = self._table(X, reset=False).values
+        return (values if self._scale is None else self._scale.apply(values)).astype(np.float32)
+
+    def transform(self, X: Any) -> NDArray[np.float32] | pd.DataFrame:
+        """Return the codes of samples, whose values are scaled as those of the training data were.
+
+        Parameters
+        ----------
+        X
+            (N, features) array, sparse matrix, frame or AnnData, in the units of the training data.
+
+        Returns
+        -------
+        ndarray or DataFrame
+            (N, latents) float32; a frame with the index of `X` if that was a frame or AnnData.
+        """
+        codes = self._codes(X)
+        X = framed(X)
+        return pd.DataFrame(codes, X.index, self._latent_names) if isinstance(X, pd.DataFrame) else codes
+
+    def _codes(self, X: Any) -> NDArray[np.float32]:
+        inputs = self._inputs(X)
+        with refusals("X"):
+            return self.model_.transform(inputs)[0]
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.model_.run.config.method.latents
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: sparse matrices, codes in single precision, and labels where they are needed."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = self.needs_labels
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
+
+
+def labels_of(estimator: Estimator, y: Any, rows: int) -> NDArray[np.float64]:
+    """Return labels (rows, columns) as numbers.
+
+    Raises
+    ------
+    ValueError
+        If there are none, their number is another one, or one is not a finite number.
+    """
+    if y is None:
+        raise RefusedInput(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    with refusals("y"):
+        if isinstance(y, pd.DataFrame):
+            labels = table_of_frame(y.reset_index(drop=True)).values
+        else:
+            values = np.asarray(y)
+            labels = Table.of(values[:, None] if values.ndim == 1 else values).values
+    if len(labels) != rows:
+        raise RefusedInput(f"y has {len(labels)} rows, X has {rows}")
+    return labels
+
+
+def framed(X: Any) -> Any:
+    """Return an AnnData as a frame, anything else unchanged."""
+    return X.to_df() if hasattr(X, "obs_names") and hasattr(X, "to_df") else X
+
+
+def npz_of(table: Table, **columns: ArrayLike) -> bytes:
+    """Return the npz file of a table, with further columns."""
+    return npz(X=table.values, row_ids=table.ids, feature_names=table.names, **columns)
