@@ -5,7 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparseid.papers.rows import keys_of, newest, no_rows, per_replicate, rows_frame, select, values_of, with_keys
+from sparseid.papers.rows import (
+    keys_of,
+    newest,
+    no_rows,
+    per_replicate,
+    rows_frame,
+    select,
+    values_of,
+    with_keys,
+    without_baselines,
+)
 from sparseid.training.rows import Row
 
 KEY_VALUES = st.sampled_from(["1", "a", "", 1, 1.0, 0, 0.0, 2.5, True, -1])
@@ -39,6 +49,11 @@ def test_values_stand_in_the_order_of_their_replicates_whenever_they_were_measur
 
 def test_a_key_that_some_rows_lack():
     assert per_replicate(rows([(1, None, 1.0), (1, 2, 2.0)]), "auc", ["dim"]).tolist() == [2.0, 1.0]
+
+
+def test_simple_baselines_are_left_out():
+    found = keyed({"method": "sparling_mt"}, {"method": "most_frequent"}, {})
+    assert without_baselines(found).index.tolist() == [0, 2]
 
 
 def test_no_rows():

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from sparseid.methods.sparling.evaluation import BinnedLabels, DecodedLabels, active_values, kind_measurements
+from sparseid.methods.sparling.evaluation import (
+    BinnedLabels,
+    CountedTokens,
+    DecodedLabels,
+    MatchedMotifs,
+    active_values,
+    kind_measurements,
+)
+from sparseid.methods.sparling.networks import Domain
 
 END = 9
 
@@ -14,6 +22,44 @@ def test_decoded_labels_are_cut_at_the_end_token():
     seen.add(torch.tensor([[1, 2, -1], [3, -1, -1]]), torch.tensor([[1, 2, END, 4], [4, END, END, END]]))
     values = {measured.metric: (measured.value, measured.n) for measured in seen.measurements()}
     assert values == {"e2ee": (50.0, 2), "exact_accuracy": (50.0, 2)}
+
+
+def test_items_with_unknown_sites_enter_the_density_only():
+    maps = torch.zeros(4, 2, 4, 4)
+    maps[:, 0, 1, 1] = 1.0  # in every item: a hit, two unknown, an activation outside
+    maps[3, 0, 0, 3] = 2.0
+    sites = torch.tensor([[0, 0, 0, 2, 0, 2], [3, 0, 2, 4, 2, 4]])
+    domain = Domain(2, 4, (4, 4), 1, ("a", "b"), ("a", "b"), partly_located=True)
+    matched = MatchedMotifs(domain, 2, 1, "one_to_one")
+    matched.add(maps, sites)
+    values = {measured.metric: (measured.value, measured.n) for measured in matched.measurements(4)}
+    assert values["fne"] == (50.0, 2)
+    assert values["fpe"] == (pytest.approx(200 / 3), 2)
+    assert values["density"] == (pytest.approx(100 * 5 / 128), 4)
+    unknown = MatchedMotifs(domain, 2, 1, "one_to_one")
+    unknown.add(maps, sites[:0])
+    assert [measured.metric for measured in unknown.measurements(4)] == ["density", "sparsity"]
+    assert set(unknown.arrays()) == {"kind_names", "token_names"}
+
+
+def test_channels_go_with_the_tokens_that_rise_and_fall_with_them():
+    labels = torch.tensor([[0, 0, 1], [1, -1, -1], [0, -1, -1], [1, 1, -1]])
+    maps = torch.zeros(4, 3, 3, 1)
+    for item, label in enumerate(labels):
+        maps[item, 2, : int((label == 0).sum())] = 1.0
+        maps[item, 0, : int((label == 1).sum())] = 0.5
+    counted = CountedTokens(2)
+    counted.add(maps[:2], labels[:2])
+    counted.add(maps[2:], labels[2:])
+    assert counted.channel_kinds("one_to_one").tolist() == [1, -1, 0]
+    assert counted.channel_kinds("many_to_one").tolist() == [1, -1, 0]
+
+
+def test_one_answer_for_every_item_is_measured_on_the_same_labels():
+    seen = DecodedLabels(END)
+    seen.add(torch.tensor([[1, 2, -1], [3, -1, -1]]), torch.tensor([[1, END, 4], [3, END, END]]))
+    values = {measured.metric: measured.value for measured in seen.of_constant([3]).measurements()}
+    assert values == {"e2ee": 50.0, "exact_accuracy": 50.0}
 
 
 def test_active_values_by_channel():
