@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparseid.config.compose import compose
 from sparseid.data.module import DataModule
-from sparseid.data.tables import Table, table_of_frame
+from sparseid.data.tables import Table, held, table_of_frame
 from sparseid.errors import InputError
 from sparseid.files import replace_file, replaced_folder
 from sparseid.methods.baselines import NAMES
@@ -177,8 +177,10 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _inputs(self, X: Any) -> NDArray[np.float32]:
         """Return new samples (N, features) in the form of the training data."""
         check_is_fitted(self)
-        values = self._table(X, reset=False).values
-        return (values if self._scale is None else self._scale.apply(values)).astype(np.float32)
+        table = self._table(X, reset=False)
+        values = table.values if self._scale is None else self._scale.apply(table.values)
+        with refusals("X"):
+            return held(values, np.float32, table.names.tolist(), table.where)
 
     # use
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparseid.data.tables.names import counted, position_of
 from sparseid.data.tables.numbers import number_of, refusal
+from sparseid.data.tables.precision import double_precision
 from sparseid.data.tables.table import Table
 from sparseid.errors import InputError
 
@@ -59,6 +61,13 @@ def table_of_frame(frame: pd.DataFrame, columns: Sequence[str] = (), ids: str = 
             texts = [str(value) for value in column]
             wrong = next((row for row, text in enumerate(texts) if not math.isfinite(number_of(text))), 0)
             raise InputError(f"row {wrong + 1}, column {names[place]!r}: {refusal(texts[wrong])}")
-        values[:, position] = column.to_numpy(np.float64, na_value=np.nan)
+        values[:, position] = double_precision("the values", _array_of(column)[:, None], [names[place]])[:, 0]
     texts_of = {name: np.asarray(frame[name].astype(str), np.str_) for name in columns}
     return Table(values, np.array([names[place] for place in numbers], np.str_), found, texts_of)
+
+
+def _array_of(column: pd.Series) -> NDArray[Any]:
+    """Return a column of numbers in its own type; in double precision if values are missing or it is not NumPy's."""
+    kind: Any = getattr(column.dtype, "numpy_dtype", column.dtype)
+    known = isinstance(kind, np.dtype) and kind.kind in "fiubc" and not column.isna().any()
+    return column.to_numpy(kind) if known else column.to_numpy(np.float64, na_value=np.nan)

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from sparseid.streams import FIXED
 
+ROUNDING = 1e-11
+"""Spread of numbers, relative to them, up to which they differ by rounding errors of a computation."""
+
 
 def split_rows(rows: int, held_out: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the training rows and the held-out fraction, each ascending: chosen at random, the same for every seed.
@@ -29,7 +32,7 @@ class Scale(NamedTuple):
     Attributes
     ----------
     mean, spread
-        (features,); the spread of a constant column is infinite.
+        (features,); the spread of a column that is constant, up to rounding, is infinite.
     """
 
     mean: NDArray[np.float64]
@@ -38,8 +41,11 @@ class Scale(NamedTuple):
     @classmethod
     def of(cls, values: NDArray[np.float64], training: NDArray[np.int64]) -> Scale:
         """Return the scale of the training rows of values (rows, features)."""
-        mean, spread = values[training].mean(axis=0), values[training].std(axis=0)
-        return cls(mean, np.where(spread > 1e-9 * np.abs(mean), spread, np.inf))  # less is rounding
+        rows = values[training]
+        unit = np.frexp(np.abs(rows).max(axis=0))[1]  # a power of two is exact, and squares stay within range
+        rows = np.ldexp(rows, -unit)
+        mean, spread = (np.ldexp(of_rows, unit) for of_rows in (rows.mean(axis=0), rows.std(axis=0)))
+        return cls(mean, np.where(spread > ROUNDING * np.abs(mean), spread, np.inf))
 
     def apply(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return columns with mean 0 and standard deviation 1 over the training rows; constant columns become 0."""

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from sparseid.data.tables.names import doubled, others
 from sparseid.data.tables.numbers import SHOWN, number_of, refusal
-from sparseid.data.tables.precision import Singles, single_precision
+from sparseid.data.tables.precision import Singles, double_precision, single_precision
+from sparseid.data.tables.rows import Scale
 from sparseid.errors import InputError
 
 
@@ -61,11 +62,13 @@ class Table:
     ) -> Table:
         """Return the table of an array (rows, features); names and ids are numbers from 1 unless they are given."""
         try:
-            numbers = np.asarray(values.toarray() if hasattr(values, "toarray") else values, np.float64)
+            array = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+            array = array if array.dtype.kind in "fiubc" else array.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise InputError(f"the values are not numbers ({error})") from error
-        if numbers.ndim != 2:
-            raise InputError(f"the values are of shape {numbers.shape}, not a table of rows and features")
+        if array.ndim != 2:
+            raise InputError(f"the values are of shape {array.shape}, not a table of rows and features")
+        numbers = double_precision("the values", array, [] if names is None else [str(name) for name in names])
         counted = [np.arange(1, size + 1) for size in numbers.shape]
         texts = {name: np.asarray(column).astype(np.str_) for name, column in (columns or {}).items()}
         return cls(
@@ -129,12 +132,12 @@ class Table:
                 raise InputError(f"{self.where(row)}, column {name!r}: {refusal(text)}")
         return numbers
 
-    def singles(self) -> Singles:
-        """Return the values (rows, features) in single precision.
+    def singles(self, scale: Scale | None = None) -> Singles:
+        """Return the values (rows, features), scaled or as they are, in single precision.
 
         Raises
         ------
         InputError
-            If a value is too large for it, or it would make too many values of a column equal.
+            If a value is too large for it, or the values of a column differ by too little.
         """
-        return single_precision("values", self.values, self.names.tolist(), self.where)
+        return single_precision("values", self.values, self.names.tolist(), self.where, scale)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sparseid.data.tables import Scale, Table, read_table, scaled
+from sparseid.data.tables import Table, read_table
 from sparseid.errors import InputError
 
 VALUES = [[1.5, 2.0], [3.0, -4.0], [0.0, 1e3]]
@@ -165,25 +165,6 @@ def test_labels_in_text_become_numbers_or_are_refused_with_their_place(written):
     with pytest.raises(InputError, match="line 3, column 'y': 'many' is not a number"):
         table.numbers("y")
     assert read_table(written("x,y\n1,2.5\n2,3\n"), columns=["y"]).numbers("y").tolist() == [2.5, 3]
-
-
-def test_numbers_that_single_precision_cannot_hold_are_refused_by_name():
-    with pytest.raises(InputError, match=r"row 2, column 'big': 1e\+39 is beyond single precision"):
-        Table.of([[1, 1], [1, 1e39]], names=["small", "big"]).singles()
-    with pytest.raises(InputError, match=r"rescale them \(the 60 values of column 'time' become 1\)"):
-        Table.of(1.7e9 + np.arange(60.0)[:, None], names=["time"]).singles()
-
-
-def test_columns_are_scaled_by_the_training_rows():
-    values = scaled(np.array([[1.0, 5], [3, 5], [9, 5]]), np.array([0, 1]))
-    np.testing.assert_allclose(values, [[-1, 0], [1, 0], [7, 0]])
-
-
-def test_a_scale_is_kept_for_other_rows_and_undone():
-    scale = Scale.of(np.array([[1.0, 5], [3, 5], [9, 5]]), np.array([0, 1]))
-    others = np.array([[2.0, 5], [4, 5]])
-    np.testing.assert_allclose(scale.apply(others), [[0, 0], [2, 0]])
-    np.testing.assert_allclose(scale.undo(scale.apply(others)), others)
 
 
 @given(st.lists(st.lists(st.floats(-1e9, 1e9), min_size=3, max_size=3), min_size=1, max_size=5))
