@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparseid.config.compose import compose
 from sparseid.data.module import DataModule
+from sparseid.data.sparse import sparse_fault
 from sparseid.data.tables import Table, held, table_of_frame
 from sparseid.errors import InputError
 from sparseid.files import replace_file, replaced_folder
@@ -329,7 +330,11 @@ def labels_of(estimator: Estimator, y: Any, rows: int) -> NDArray[np.float64]:
 
 def framed(X: Any) -> Any:
     """Return an AnnData as a frame, anything else unchanged."""
-    return X.to_df() if hasattr(X, "obs_names") and hasattr(X, "to_df") else X
+    if not (hasattr(X, "obs_names") and hasattr(X, "to_df")):
+        return X
+    if fault := sparse_fault(X.X):
+        raise InputError(f"the values are no sparse matrix: {fault}")
+    return X.to_df()
 
 
 def npz(**arrays: ArrayLike) -> bytes:

@@ -136,7 +136,7 @@ def test_files_that_are_no_tables_are_refused(tmp_path, written):
     assert "does not exist" in refused(tmp_path / "missing.csv")
     assert "its ending is none of a table's" in refused(written("a\n1\n", "t.xlsx"))
     assert "cannot be read as parquet" in refused(written("a,b\n", "t.parquet"))
-    assert "cannot be read as an h5 file" in refused(written("a,b\n", "t.h5ad"))
+    assert "cannot be read as an .h5ad file: it is not an HDF5 file" in refused(written("a,b\n", "t.h5ad"))
     assert "refused: save arrays of numbers" in refused(written(pickle.dumps([1]), "t.npz"))
     np.savez(tmp_path / "two.npz", a=VALUES, b=VALUES)
     assert "no array X, and not exactly one table (arrays: a, b)" in refused(tmp_path / "two.npz")

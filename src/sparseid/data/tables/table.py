@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparseid.data.sparse import sparse_fault
 from sparseid.data.tables.names import doubled, others
 from sparseid.data.tables.numbers import SHOWN, number_of, refusal
 from sparseid.data.tables.precision import Singles, double_precision, single_precision
@@ -61,6 +62,8 @@ class Table:
         columns: Mapping[str, Any] | None = None,
     ) -> Table:
         """Return the table of an array (rows, features); names and ids are numbers from 1 unless they are given."""
+        if fault := sparse_fault(values):
+            raise InputError(f"the values are no sparse matrix: {fault}")
         try:
             array = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
             array = array if array.dtype.kind in "fiubc" else array.astype(np.float64)
