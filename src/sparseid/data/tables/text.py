@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
@@ -15,7 +15,7 @@ from sparseid.data.tables.names import counted, doubled, position_of
 from sparseid.data.tables.numbers import number_of, refusal
 from sparseid.data.tables.table import Table
 from sparseid.errors import InputError
-from sparseid.text import open_text, records_of
+from sparseid.text import open_text, table_of
 
 ID_NAMES = ("", "id", "ids", "index", "unnamed: 0")
 """Names of a first column that holds ids, whatever its values."""
@@ -31,27 +31,15 @@ def table_of_text(path: Path, kind: str, columns: Sequence[str], ids: str, keys:
                 break
         separator = _separator("".join(start), kind)
         try:
-            return _of_records(_records(chain(start, file), separator), columns, ids)
-        except ValueError as error:  # of quotes
-            raise InputError(f"{error}: close them, or double quotes within a field") from error
+            return _of_records(table_of(chain(start, file), separator), columns, ids)
+        except ValueError as error:  # of quotes and numbers of fields
+            raise InputError(str(error)) from error
 
 
 def _separator(first: str, kind: str) -> str:
     """Return the separator of a first line: that of the format, unless another one occurs and it does not."""
     usual = "," if kind == "csv" else "\t"
     return next((one for one in (usual, "\t", ";", ",") if one in first), usual)
-
-
-def _records(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
-    if separator == ",":
-        yield from records_of(lines, separator)
-        return
-    for number, fields in records_of(lines, separator):
-        yield number, [_unquoted(part) for part in fields]
-
-
-def _unquoted(text: str) -> str:
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
 
 
 def _of_records(records: Iterator[tuple[int, list[str]]], columns: Sequence[str], ids: str) -> Table:
@@ -65,9 +53,6 @@ def _of_records(records: Iterator[tuple[int, list[str]]], columns: Sequence[str]
     lines, leading, rows = [], [], []
     texts: dict[str, list[str]] = {name: [] for name in known}
     for line, fields in records:
-        if len(fields) != len(header):
-            text = f"line {line} has {len(fields)} fields, the line of names {len(header)}"
-            raise InputError(f"{text}: correct it, or quote text that contains the separator")
         lines.append(line)
         leading.append(fields[0])
         rows.append(_row(fields, numbers, header, line))
