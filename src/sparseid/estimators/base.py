@@ -30,6 +30,7 @@ from sparseid.data.sparse import sparse_fault
 from sparseid.data.tables import Table, held, table_of_frame
 from sparseid.errors import InputError
 from sparseid.files import replace_file, replaced_folder
+from sparseid.homes import expanded
 from sparseid.methods.baselines import NAMES
 from sparseid.papers.rows import PREFIX, key_columns, rows_frame
 from sparseid.spelling import did_you_mean
@@ -112,7 +113,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if not isinstance(seed, int | np.integer):
             seed = int(check_random_state(seed).randint(2**31))
         with refusals(), undisturbed(), ExitStack() as stack:
-            outputs = Path(keep or stack.enter_context(tempfile.TemporaryDirectory())).expanduser()
+            outputs = Path(expanded(keep or stack.enter_context(tempfile.TemporaryDirectory())))
             files = {Path(name).stem: stored(outputs / INPUTS, name, content) for name, content in inputs.items()}
             chosen = {
                 "scale": self.preset,
