@@ -81,6 +81,14 @@ def test_a_shape_that_is_not_that_of_the_names_is_refused_before_it_is_allocated
 
 
 @pytest.mark.parametrize("read", READERS)
+def test_matrices_of_other_than_real_numbers_are_refused(made, read):
+    with h5py.File(path := made(), "a") as file:
+        write_elem(file, "X", VALUES + 1j)
+    with pytest.raises(InputError, match="its X has values of type complex64, not numbers"):
+        read(path)
+
+
+@pytest.mark.parametrize("read", READERS)
 def test_values_at_one_place_are_added(made, read):
     with h5py.File(path := made(), "a") as file:
         first, second = file["X/indices"][:2]

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from sparseid.data.paths import unusable
@@ -131,7 +132,7 @@ class H5ad:
         Raises
         ------
         InputError
-            If it is of another shape, or its index arrays are damaged.
+            If it is of another shape or not of real numbers, or its index arrays are damaged.
         """
         wanted = rows, columns
         self._check_shape(place, self._stored_shape(place), wanted)  # it may be too large to be read
@@ -140,6 +141,8 @@ class H5ad:
         if fault := sparse_fault(values):
             text = f"{self._path}: its {place} is no sparse matrix: {fault}"
             raise InputError(f"{text}. The file is damaged, {self._remedy}", self._keys)
+        if (kind := getattr(values, "dtype", np.dtype(float))).kind not in "fiub":
+            raise InputError(f"{self._path}: its {place} has values of type {kind}, not numbers", self._keys)
         if not getattr(values, "has_canonical_format", True):
             values.sum_duplicates()  # as SciPy does in most operations, but not in functions of the values
         return values

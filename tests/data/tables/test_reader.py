@@ -127,6 +127,24 @@ def test_text_that_is_no_table_is_refused_with_line_and_column(written, text, sa
     assert caught.value.keys == ("data.path",)
 
 
+def test_integers_that_double_precision_merges_are_refused_and_others_read(written):
+    def text(step):
+        return "id,nanoseconds\n" + "".join(f"u{n},{17 * 10**17 + step * n}\n" for n in range(30))
+
+    with pytest.raises(InputError, match=r"differ by less than double precision .* column 'nanoseconds' become 1"):
+        read_table(written(text(1)))
+    with pytest.raises(InputError, match=r"differ by less than double precision .* column 'nanoseconds' become 1"):
+        read_table(
+            written(text(1).replace("\n", ",0\n").replace("nanoseconds,0", "nanoseconds,x")), ["nanoseconds"]
+        ).numbers("nanoseconds")
+    with pytest.raises(InputError, match=r"differ by less than double precision .* column 'x' become 1"):
+        read_table(written(f"x,y\n{2**64},1\n{2**64 + 1},2\n"))
+    assert read_table(written(text(10**9))).values[1, 0] == 17 * 10**17 + 10**9
+    assert (
+        read_table(written("x\n1e300\n123456789012345678901234567890\n")).values[1, 0] == 123456789012345678901234567890
+    )
+
+
 def test_files_that_are_no_tables_are_refused(tmp_path, written):
     def refused(path, **options):
         with pytest.raises(InputError) as caught:
@@ -156,6 +174,10 @@ def test_arrays_in_memory_are_checked_like_files():
         Table.of([[1], [2]], ids=["u", "u"])
     with pytest.raises(InputError, match="the values are not numbers"):
         Table.of([["a"]])
+    with pytest.raises(InputError, match=r"its ids of rows are of shape \(2, 1\), not a list"):
+        Table.of([[1], [2]], ids=[["u"], ["v"]])
+    with pytest.raises(InputError, match=r"its names are of shape \(2, 2\), not a list"):
+        Table.of(np.eye(2), names=np.eye(2))
     with pytest.raises(InputError, match="it has 1 names for 2 columns"):
         Table.of([[1, 2]], names=["a"])
 

@@ -19,6 +19,8 @@ LISTED_FIELDS = (*TITLE_FIELDS, "genres")
 """Fields of a film, the last one of which lists its genres; ml-100k has others instead."""
 EXACT = 2**53
 """Whole numbers up to this are exact even if they were parsed as doubles."""
+MOST_DIGITS = 20
+"""Number of digits of 2^64, the limit of ids."""
 LOWEST, HIGHEST = 0.5, 5.0
 """Range of the stars of a rating."""
 LISTED = 80
@@ -160,7 +162,7 @@ def read_titles(path: Path, release: Release) -> tuple[dict[int, str], dict[int,
     except ValueError as error:
         raise InputError(f"{path}, {error}: a title with a comma is quoted, quotes in it are doubled", KEYS) from error
     for number, entry in records[release.header :]:
-        if len(entry) <= title or not entry[movie].strip().isdecimal():
+        if len(entry) <= title or not entry[movie].strip().isdecimal() or len(entry[movie]) > MOST_DIGITS:
             line = lines_of(text)[number - 1]
             raise InputError(f"{path}, line {number}: {line[:LISTED]!r} is not a film and its title", KEYS)
         if release.header and len(entry) > len(found):

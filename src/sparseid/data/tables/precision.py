@@ -28,6 +28,8 @@ OF_NORMAL = 3.29
 Singles = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
+LAST_WHOLE = 2**53
+"""Double precision holds all whole numbers up to this one."""
 PRECISION = {np.float32: "single", np.float64: "double"}
 
 
@@ -86,6 +88,18 @@ def double_precision(name: str, values: NDArray[Any], columns: Sequence[str] = (
     return _narrowed(name, values, np.float64, columns, by_number)
 
 
+def check_integers(name: str, texts: Sequence[str]) -> None:
+    """Refuse a column of text with whole numbers that differ by too little for double precision.
+
+    Raises
+    ------
+    InputError
+        If rounding takes too much of it.
+    """
+    if all(text.strip().removeprefix("-").isdecimal() for text in texts):
+        _refuse_lost("the values", repr(name), np.array([int(text) for text in texts], object), np.float64)
+
+
 def held(
     values: NDArray[Any], kind: type[np.floating], columns: Sequence[str] = (), where: Callable[[int], str] = by_number
 ) -> NDArray[Any]:
@@ -121,14 +135,15 @@ def _narrowed(
         return rounded
     moved = _moved(values, rounded)
     for column in np.flatnonzero(moved.any(axis=0)).tolist():
-        _refuse_lost(name, _named(columns, column), values[:, column], kind, remedy)
+        of_column = values[:, column]
+        _refuse_lost(name, _named(columns, column), of_column[np.isfinite(of_column)], kind, remedy)
     return rounded
 
 
 def _moved(values: NDArray[Any], rounded: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which numbers are not the same after rounding."""
     if values.dtype.kind not in "iu":
-        return np.not_equal(rounded, values) & np.isfinite(values)
+        return np.not_equal(rounded, values)
     with np.errstate(invalid="ignore"):  # the largest are rounded to one that the integers lack
         return np.not_equal(rounded.astype(values.dtype), values)
 
@@ -137,9 +152,8 @@ def _named(columns: Sequence[str], column: int) -> str:
     return repr(columns[column]) if len(columns) else str(column)
 
 
-def _refuse_lost(name: str, column: str, values: NDArray[Any], kind: type[np.floating], remedy: str) -> None:
-    """Refuse a column if rounding takes too much of it."""
-    values = values[np.isfinite(values)]
+def _refuse_lost(name: str, column: str, values: NDArray[Any], kind: type[np.floating], remedy: str = "") -> None:
+    """Refuse a column of finite numbers if rounding takes too much of it."""
     different, first = np.unique(values, return_index=True)
     whole = bool((np.mod(different, 1) == 0).all())
     after = len(np.unique(different.astype(kind)))
@@ -159,7 +173,8 @@ def _refuse_lost(name: str, column: str, values: NDArray[Any], kind: type[np.flo
 def _bulk(different: NDArray[Any]) -> tuple[float, float]:
     """Return the ends of the bulk of a column's different values, ascending."""
     outer = math.ceil(TRIMMED * (len(different) - 1)) if len(different) >= FEWEST else 0
-    return different[outer].item(), different[-1 - outer].item()
+    low, high = different[[outer, -1 - outer]].tolist()
+    return low, high
 
 
 def _spacing(bulk: tuple[float, float], kind: type[np.floating]) -> float:

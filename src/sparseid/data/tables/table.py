@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sparseid.data.sparse import sparse_fault
 from sparseid.data.tables.names import doubled, others
 from sparseid.data.tables.numbers import SHOWN, number_of, refusal
-from sparseid.data.tables.precision import Singles, double_precision, single_precision
+from sparseid.data.tables.precision import LAST_WHOLE, Singles, check_integers, double_precision, single_precision
 from sparseid.data.tables.rows import Scale
 from sparseid.errors import InputError
 
@@ -74,12 +74,14 @@ class Table:
         numbers = double_precision("the values", array, [] if names is None else [str(name) for name in names])
         counted = [np.arange(1, size + 1) for size in numbers.shape]
         texts = {name: np.asarray(column).astype(np.str_) for name, column in (columns or {}).items()}
-        return cls(
-            numbers,
-            np.asarray(counted[1] if names is None else names).astype(np.str_),
-            np.asarray(counted[0] if ids is None else ids).astype(np.str_),
-            texts,
+        named, of_rows = (
+            np.asarray(numbers_of if given is None else given).astype(np.str_)
+            for given, numbers_of in ((names, counted[1]), (ids, counted[0]))
         )
+        for what, found in (("names", named), ("ids of rows", of_rows), *texts.items()):
+            if found.ndim != 1:
+                raise InputError(f"its {what} are of shape {found.shape}, not a list")
+        return cls(numbers, named, of_rows, texts)
 
     def __post_init__(self) -> None:
         rows, features = self.values.shape
@@ -128,11 +130,13 @@ class Table:
         InputError
             If a value is not a finite number.
         """
-        numbers = np.empty(len(self.ids))
-        for row, text in enumerate(self.columns[name].tolist()):
+        numbers, texts = np.empty(len(self.ids)), self.columns[name].tolist()
+        for row, text in enumerate(texts):
             numbers[row] = number_of(text)
             if not math.isfinite(numbers[row]):
                 raise InputError(f"{self.where(row)}, column {name!r}: {refusal(text)}")
+        if (np.abs(numbers) > LAST_WHOLE).any():
+            check_integers(name, texts)
         return numbers
 
     def singles(self, scale: Scale | None = None) -> Singles:

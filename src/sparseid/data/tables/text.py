@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sparseid.data.tables.names import counted, doubled, position_of
 from sparseid.data.tables.numbers import number_of, refusal
+from sparseid.data.tables.precision import LAST_WHOLE, check_integers
 from sparseid.data.tables.table import Table
 from sparseid.errors import InputError
 from sparseid.text import open_text, table_of
@@ -31,9 +32,15 @@ def table_of_text(path: Path, kind: str, columns: Sequence[str], ids: str, keys:
                 break
         separator = _separator("".join(start), kind)
         try:
-            return _of_records(table_of(chain(start, file), separator), columns, ids)
+            table = _of_records(table_of(chain(start, file), separator), columns, ids)
         except ValueError as error:  # of quotes and numbers of fields
             raise InputError(str(error)) from error
+    for name in table.names[(np.abs(table.values) > LAST_WHOLE).any(axis=0)].tolist():
+        with open_text(path, keys) as file:
+            records = table_of(file, separator)
+            column = [field.strip() for field in next(records)[1]].index(name)
+            check_integers(name, [fields[column] for _, fields in records])
+    return table
 
 
 def _separator(first: str, kind: str) -> str:
