@@ -60,6 +60,17 @@ def test_a_task_per_device_makes_one_run(srun, tmp_path):
     assert json.loads(run.timing.read_text())["world_size"] == 2
 
 
+def test_a_job_submitted_from_within_a_step_has_no_tasks_of_that_step(srun, tmp_path):
+    """Its batch script inherits the variables of the step; the run starts its processes by itself."""
+    (tmp_path / "job").write_text(f"#!/bin/bash\n{TOY} '{tmp_path}' devices=2\n")
+    submit = f"sbatch --wait --output='{tmp_path / 'said'}' '{tmp_path / 'job'}'"
+    code, said = srun(2, f"[ $SLURM_PROCID = 0 ] || {submit}")
+    assert code == 0, said
+    run = RunFolder(tmp_path / "toy-seed0")
+    assert run.state == "done", (tmp_path / "said").read_text()
+    assert json.loads(run.timing.read_text())["world_size"] == 2
+
+
 def test_tasks_of_a_run_that_cannot_begin_all_say_why(srun, tmp_path):
     """Without the rest of the run: another process has its lock."""
     cfg = compose([*TINY, *ON_TWO, f"outputs={tmp_path}"])
