@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytorch_lightning as pl
 
-from sparseid.config.identity import recipe_hash, row_keys, run_directory
+from sparseid.config.identity import recipe_hash, row_keys, run_directory, run_hash
 from sparseid.config.schema import RunConfig
 from sparseid.data.module import DataModule
 from sparseid.files import replace_file, write_json
@@ -48,14 +48,15 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption, gr
     helper = isinstance(group, Helper)
     quieten()
     prepare_runtime(cfg.trainer)
-    checkpoint = usable_checkpoint(folder.checkpoints, (lambda line: None) if helper else folder.say)
+    say = (lambda line: None) if helper else folder.say
+    checkpoint = usable_checkpoint(folder.checkpoints, run_hash(cfg), say)
 
     streams = Streams(cfg.seed)
     seed_everything(streams.integer("init"))
     data = build_data(cfg)
     module = build_module(cfg, data)
     if checkpoint is None:
-        parents.start(cfg, module, (lambda line: None) if helper else folder.say)
+        parents.start(cfg, module, say)
     trainer = build_trainer(cfg, folder, preemption)
     if not helper:
         made_with = record_start(cfg, folder, trainer, checkpoint, data.files)
