@@ -284,6 +284,23 @@ def test_a_pickled_object_is_refused(tmp_path, interrupted):
         execute(toy.toy_config(tmp_path))
 
 
+# Damaged results
+
+
+def test_a_done_run_whose_arrays_are_cut_repeats_its_tests(tmp_path, capsys, monkeypatch):
+    folder = execute(toy.toy_config(tmp_path, **SHORT))
+    expected, arrays = toy.results(folder), (folder / "arrays.npz").read_bytes()
+    truncate(folder / "arrays.npz")
+    assert RunFolder(folder).state == "failed"
+    assert f"{folder / 'arrays.npz'} is damaged" in RunFolder(folder).message
+    monkeypatch.setattr(toy.ToyModule, "training_step", lambda self, batch, batch_idx: 1 / 0)
+    execute(toy.toy_config(tmp_path, **SHORT))
+    assert "arrays.npz is missing or damaged: the tests are repeated" in capsys.readouterr().out
+    assert RunFolder(folder).state == "done"
+    assert toy.results(folder) == expected
+    assert (folder / "arrays.npz").read_bytes() == arrays
+
+
 # Full disk, unwritable folder, old schema
 
 

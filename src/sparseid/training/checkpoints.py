@@ -54,6 +54,21 @@ def load(path: Path) -> dict[str, Any]:
     return content
 
 
+def weights(path: Path) -> dict[str, Any]:
+    """Return the weights and buffers in a checkpoint, by name.
+
+    Raises
+    ------
+    RunError
+        If it is missing or damaged.
+    """
+    try:
+        state: dict[str, Any] = load(path)["state_dict"]
+    except Exception as error:  # torch raises many types for a damaged file
+        raise RunError(f"{path} is damaged ({error}). Repeat the run with force=true.") from error
+    return state
+
+
 def usable_checkpoint(folder: Path, run: str, say: Callable[[str], None]) -> Path | None:
     """Return the newest readable checkpoint of a run, or None without checkpoints.
 
