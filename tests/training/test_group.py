@@ -206,6 +206,7 @@ def test_tasks_that_never_come_are_counted(tasks, tmp_path, monkeypatch):
 
 def test_who_is_waited_for_is_said_once_with_the_end_of_the_wait(tasks, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(group, "SAY_S", 0.05)
+    monkeypatch.setattr(group, "LOAD_S", 0.05)
     monkeypatch.setattr(group, "COME_S", 0.3)
     monkeypatch.setattr(group, "WAIT_S", 0.0)
     folder, before = RunFolder(tmp_path), datetime.now()

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from enum import StrEnum, auto
@@ -43,7 +43,10 @@ FIRST_S = 1800.0
 """Maximum number of seconds that a task waits for the first process, which may still be testing a run before."""
 
 SAY_S = 10.0
-"""Seconds after which a process says for whom it waits."""
+"""Seconds after which a process says which others it waits for that have not come."""
+
+LOAD_S = 60.0
+"""Seconds after which it says which others have come, but are not ready: they still have to load torch and the data."""
 
 WAIT_S = 30.0
 """Maximum number of seconds that the processes of a run wait for each other to end."""
@@ -174,9 +177,10 @@ class First:
         end, ready = began + COME_S, set[int]()
         while len(ready) < self.devices - 1:
             preemption.check()
-            if not said and time.monotonic() > began + SAY_S:
+            late = [rank for rank in range(1, self.devices) if rank not in self.lines.values()]
+            if not said and time.monotonic() > began + (SAY_S if late else LOAD_S):
                 said = True
-                folder.say(self._awaited(ready, end))
+                folder.say(self._awaited(late, ready, end))
             if len(self.lines) < self.devices - 1 and time.monotonic() > end:
                 here = ", ".join(map(str, [0, *sorted(self.lines.values())]))
                 raise RunError(f"{self.devices} tasks make the run, but only {here} came within {COME_S:g} s; {GO_ON}")
@@ -205,14 +209,12 @@ class First:
         os.environ["MASTER_PORT"] = str(port)
         self._say_to_all(Word.TRAIN, port)
 
-    def _awaited(self, ready: Set[int], end: float) -> str:
-        """Return for whom this process waits to train, and until when."""
-        here = set(self.lines.values())
-        others = range(1, self.devices)
-        late = ", ".join(str(rank) for rank in others if rank not in here)
-        busy = ", ".join(str(rank) for rank in others if rank in here - ready)
-        parts = [late and f"{late}, not here yet ({_until(end)})", busy and f"{busy}, not ready yet"]
-        return f"waiting for other processes of the run on {self.devices} devices: {'; '.join(filter(None, parts))}"
+    def _awaited(self, late: Sequence[int], ready: Set[int], end: float) -> str:
+        """Return for whom this process waits to train: those that have not come, and until when, and the others."""
+        busy = [rank for rank in range(1, self.devices) if rank not in ready and rank not in late]
+        states = {f"not here yet ({_until(end)})": late, "not ready yet": busy}
+        parts = [f"{', '.join(map(str, ranks))}, {state}" for state, ranks in states.items() if ranks]
+        return f"waiting for other processes of the run on {self.devices} devices: {'; '.join(parts)}"
 
     def _let_in(self, heard: list[Any]) -> None:
         if self._tasks is not None and self._tasks in heard:
