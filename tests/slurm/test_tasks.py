@@ -77,7 +77,7 @@ def test_a_task_that_ends_before_it_comes_is_named_while_the_first_waits(srun, t
     waits = f"{TOY} '{tmp_path}' devices=2 & until grep -qs 'waiting for' '{log}'; do sleep 0.2; done; kill $!; wait $!"
     code, said = srun(2, f"[ $SLURM_PROCID = 0 ] || exit 0; {waits}")
     assert code == 143, said
-    assert re.search(r"waiting for other processes of the run on 2 devices: 1, not here yet \(until [\d:]+\)\n", said)
+    assert re.search(r"waiting for task 1 of 2 that make the run \(until [\d:]+\)\n", said)
     assert RunFolder(log.parent).state == "preempted"
 
 

@@ -206,7 +206,6 @@ def test_tasks_that_never_come_are_counted(tasks, tmp_path, monkeypatch):
 
 def test_who_is_waited_for_is_said_once_with_the_end_of_the_wait(tasks, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(group, "SAY_S", 0.05)
-    monkeypatch.setattr(group, "LOAD_S", 0.05)
     monkeypatch.setattr(group, "COME_S", 0.3)
     monkeypatch.setattr(group, "WAIT_S", 0.0)
     folder, before = RunFolder(tmp_path), datetime.now()
@@ -215,17 +214,9 @@ def test_who_is_waited_for_is_said_once_with_the_end_of_the_wait(tasks, tmp_path
     ends = {f"{before + timedelta(seconds=seconds):%H:%M:%S}" for seconds in range(60)}
     (line,) = capsys.readouterr().out.splitlines()
     text, end = line.split("(until ")
-    assert text == "waiting for other processes of the run on 2 devices: 1, not here yet "
+    assert text == "waiting for task 1 of 2 that make the run "
     assert end.rstrip(")") in ends
     assert line in (tmp_path / "log.txt").read_text()
-
-    first = tasks(0)
-    line = group._call(tasks(1)._address)
-    say(line, Word.HERE, 1, first.name)
-    threading.Timer(0.2, line.close).start()
-    with pytest.raises(RunError, match="killed"), first, first.training(Preemption(), folder):
-        raise AssertionError("nobody trains")
-    assert capsys.readouterr().out.endswith(": 1, not ready yet\n")
 
     monkeypatch.setattr(group, "FIRST_S", 0.3)
     with pytest.raises(RunError, match="has not come"):

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from enum import StrEnum, auto
@@ -44,9 +44,6 @@ FIRST_S = 1800.0
 
 SAY_S = 10.0
 """Seconds after which a process says which others it waits for that have not come."""
-
-LOAD_S = 60.0
-"""Seconds after which it says which others have come, but are not ready: they still have to load torch and the data."""
 
 WAIT_S = 30.0
 """Maximum number of seconds that the processes of a run wait for each other to end."""
@@ -173,14 +170,14 @@ class First:
 
     def _meet(self, preemption: Preemption, folder: RunFolder) -> None:
         """Wait until all processes are ready to train, then tell them where torch's meeting is."""
-        began, said = time.monotonic(), False
-        end, ready = began + COME_S, set[int]()
-        while len(ready) < self.devices - 1:
+        began, said, ready = time.monotonic(), False, 0
+        end = began + COME_S
+        while ready < self.devices - 1:
             preemption.check()
-            late = [rank for rank in range(1, self.devices) if rank not in self.lines.values()]
-            if not said and time.monotonic() > began + (SAY_S if late else LOAD_S):
+            late = [str(rank) for rank in range(1, self.devices) if rank not in self.lines.values()]
+            if late and not said and time.monotonic() > began + SAY_S:
                 said = True
-                folder.say(self._awaited(late, ready, end))
+                folder.say(f"waiting for task {', '.join(late)} of {self.devices} that make the run ({_until(end)})")
             if len(self.lines) < self.devices - 1 and time.monotonic() > end:
                 here = ", ".join(map(str, [0, *sorted(self.lines.values())]))
                 raise RunError(f"{self.devices} tasks make the run, but only {here} came within {COME_S:g} s; {GO_ON}")
@@ -199,7 +196,7 @@ class First:
                         )
                     say(line, Word.BEGIN)
                 elif word == Word.READY:
-                    ready.add(self.lines[line])
+                    ready += 1
                 elif word == Word.STOPPED:
                     raise preempted(*values)
                 else:
@@ -208,13 +205,6 @@ class First:
             port = place.getsockname()[1]
         os.environ["MASTER_PORT"] = str(port)
         self._say_to_all(Word.TRAIN, port)
-
-    def _awaited(self, late: Sequence[int], ready: Set[int], end: float) -> str:
-        """Return for whom this process waits to train: those that have not come, and until when, and the others."""
-        busy = [rank for rank in range(1, self.devices) if rank not in ready and rank not in late]
-        states = {f"not here yet ({_until(end)})": late, "not ready yet": busy}
-        parts = [f"{', '.join(map(str, ranks))}, {state}" for state, ranks in states.items() if ranks]
-        return f"waiting for other processes of the run on {self.devices} devices: {'; '.join(parts)}"
 
     def _let_in(self, heard: list[Any]) -> None:
         if self._tasks is not None and self._tasks in heard:
