@@ -208,7 +208,8 @@ class Parts:
 
     def _claims(self, paper: str, scale: str) -> str:
         rows_of = partial(self.rows, scale=scale)
-        results = [result for entry in PAPERS[paper].artefacts for result in entry.check_claims(rows_of, scale)]
+        own = [entry for entry in PAPERS[paper].artefacts if not entry.reading_of]
+        results = [result for entry in own for result in entry.check_claims(rows_of, scale)]
         decided = Counter(result.finding.outcome for result in results if result.finding.outcome != "undecided")
         if not decided:
             return "not run"

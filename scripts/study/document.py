@@ -13,8 +13,8 @@ from sparseid.config.identity import recipe_hash
 from sparseid.config.schema import RunConfig
 from sparseid.config.sweep import plan
 from sparseid.papers.presets import variant_name
-from sparseid.papers.regcl import screen
-from sparseid.papers.regcl.claims import REGULARISATIONS, SCREENED, auc
+from sparseid.papers.regcl import closeness
+from sparseid.papers.regcl.claims import CONFIRMED, REGULARISATIONS, SCREENED, auc
 from sparseid.papers.regcl.study import (
     ENTRIES,
     ID,
@@ -119,40 +119,48 @@ def study_text(rows: pd.DataFrame, scales: Sequence[str], notes: str) -> str:
         Markdown of the section "What follows", taken as it is.
     """
     rows = rows[rows["paper"] == "regcl"]
-    screened = rows["seed"].isin(SCREENED)
-    sections = [
-        section(own[own["scale"] == scale], scale)
-        for section, own in ((_screen, rows[screened]), (_scale_section, rows[~screened]))
-        for scale in scales
-    ]
+    screened, confirmed = (rows["seed"].isin(seeds) for seeds in (SCREENED, CONFIRMED))
+    parts = (
+        (_readings("Confirmation", "regcl/confirm"), rows[confirmed]),
+        (_readings("Screen", "regcl/screen"), rows[screened]),
+        (_scale_section, rows[~screened & ~confirmed]),
+    )
+    sections = [section(own[own["scale"] == scale], scale) for section, own in parts for scale in scales]
     return "\n".join([HEAD, "## What follows\n", notes.strip(), "", *filter(None, sections)])
 
 
-def _screen(rows: pd.DataFrame, scale: str) -> str:
-    """Return the readings of the screen, the nearest to the paper first; empty if none is measured."""
-    if rows.empty:  # to compose all readings takes half a minute
-        return ""
-    found = {variant: variant.of(rows) for variant in variants(scale, screen.ID)}
-    measured = {variant: own for variant, own in found.items() if len(screen.lead(own))}
-    if not measured:
-        return ""
-    lines = []
-    for variant, own in sorted(measured.items(), key=lambda item: screen.distance(item[1])):
-        leads = screen.lead(own)
-        values = [
-            f"{screen.distance(own):.1f}",
-            f"{screen.raised(own):.0f}",
-            _lead(leads),
-            f"{screen.clipped(own):.1f}",
+def _readings(title: str, experiment: str) -> Callable[[pd.DataFrame, str], str]:
+    """Return the section of a preset of readings at a scale, the nearest first; empty if none is measured."""
+
+    def section(rows: pd.DataFrame, scale: str) -> str:
+        if rows.empty:  # to compose all readings takes half a minute
+            return ""
+        found = {variant: variant.of(rows) for variant in variants(scale, experiment)}
+        leads = {variant: closeness.lead(own) for variant, own in found.items()}
+        distances = {variant: closeness.distance(own) for variant, own in found.items() if len(leads[variant])}
+        if not distances:
+            return ""
+        lines = [
+            [
+                f"`{variant}`",
+                str(len(leads[variant])),
+                f"{distances[variant]:.1f}",
+                f"{closeness.raised(found[variant]):.0f}",
+                _lead(leads[variant]),
+                f"{closeness.clipped(found[variant]):.1f}",
+            ]
+            for variant in sorted(distances, key=lambda variant: distances[variant])
         ]
-        lines.append([f"`{variant}`", str(len(leads)), *values])
-    head = ["variant", "n", "distance", f"pairs raised, of {len(screen.PAIRS)}", "RegCL above every other cell"]
-    text = (
-        f"Runs: `experiment={screen.ID}`; {len(measured)} of {len(found)} readings. Distance: mean absolute difference "
-        "to the paper over the 36 entries of table 1, in points of AUC. Pairs raised: those of an attribution method "
-        "and a training whose mean AUC regularisation raises. Clipped: largest share of clipped outputs, in percent.\n"
-    )
-    return "\n".join([f"## Screen, scale={scale}\n", text, _table([*head, "clipped"], lines)])
+        head = ["variant", "n", "distance", f"pairs raised, of {len(closeness.PAIRS)}", "RegCL above every other cell"]
+        text = (
+            f"Runs: `experiment={experiment}`; {len(lines)} of {len(found)} readings. Distance: mean absolute "
+            "difference to the paper over the 36 entries of table 1, in points of AUC. Pairs raised: those of an "
+            "attribution method and a training whose mean AUC regularisation raises. Clipped: largest share of clipped "
+            "outputs, in percent.\n"
+        )
+        return "\n".join([f"## {title}, scale={scale}\n", text, _table([*head, "clipped"], lines)])
+
+    return section
 
 
 def _scale_section(rows: pd.DataFrame, scale: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from pathlib import Path
 
 from hydra._internal.core_plugins.file_config_source import FileConfigSource
@@ -13,6 +12,7 @@ from hydra.plugins.config_source import ConfigLoadError, ConfigResult
 from omegaconf import OmegaConf
 
 from sparseid.config.defaults_list import check_defaults_list
+from sparseid.homes import expanded
 from sparseid.text import read_text
 
 SPACES = str.maketrans("\x85\u2028\u2029", "   ")
@@ -27,7 +27,7 @@ class TextFileSource(FileConfigSource):
 
     def __init__(self, provider: str, path: str) -> None:
         super().__init__(provider, path)
-        self.path = os.path.expanduser(self.path)
+        self.path = expanded(self.path)
 
     def load_config(self, config_path: str) -> ConfigResult:
         """Return the content of a file.

@@ -26,9 +26,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparseid.config.compose import compose
 from sparseid.data.module import DataModule
-from sparseid.data.tables import Table, table_of_frame
+from sparseid.data.sparse import sparse_fault
+from sparseid.data.tables import Table, held, table_of_frame
 from sparseid.errors import InputError
 from sparseid.files import replace_file, replaced_folder
+from sparseid.homes import expanded
 from sparseid.methods.baselines import NAMES
 from sparseid.papers.rows import PREFIX, key_columns, rows_frame
 from sparseid.spelling import did_you_mean
@@ -111,7 +113,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if not isinstance(seed, int | np.integer):
             seed = int(check_random_state(seed).randint(2**31))
         with refusals(), undisturbed(), ExitStack() as stack:
-            outputs = Path(keep or stack.enter_context(tempfile.TemporaryDirectory())).expanduser()
+            outputs = Path(expanded(keep or stack.enter_context(tempfile.TemporaryDirectory())))
             files = {Path(name).stem: stored(outputs / INPUTS, name, content) for name, content in inputs.items()}
             chosen = {
                 "scale": self.preset,
@@ -177,8 +179,10 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _inputs(self, X: Any) -> NDArray[np.float32]:
         """Return new samples (N, features) in the form of the training data."""
         check_is_fitted(self)
-        values = self._table(X, reset=False).values
-        return (values if self._scale is None else self._scale.apply(values)).astype(np.float32)
+        table = self._table(X, reset=False)
+        values = table.values if self._scale is None else self._scale.apply(table.values)
+        with refusals("X"):
+            return held(values, np.float32, table.names.tolist(), table.where)
 
     # use
 
@@ -327,7 +331,11 @@ def labels_of(estimator: Estimator, y: Any, rows: int) -> NDArray[np.float64]:
 
 def framed(X: Any) -> Any:
     """Return an AnnData as a frame, anything else unchanged."""
-    return X.to_df() if hasattr(X, "obs_names") and hasattr(X, "to_df") else X
+    if not (hasattr(X, "obs_names") and hasattr(X, "to_df")):
+        return X
+    if fault := sparse_fault(X.X):
+        raise InputError(f"the values are no sparse matrix: {fault}")
+    return X.to_df()
 
 
 def npz(**arrays: ArrayLike) -> bytes:

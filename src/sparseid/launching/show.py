@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sparseid.errors import InputError
+from sparseid.homes import expanded
 from sparseid.spelling import did_you_mean
 from sparseid.training.run_folder import RunFolder
 
@@ -84,7 +85,7 @@ def export(name: str, target: Path, outputs: Path) -> int:
         raise _unfinished(folders[0])
     from sparseid.reporting.export import export_run
 
-    target = target.expanduser()
+    target = Path(expanded(target))
     try:
         written = export_run(folders[0], target)
     except OSError as error:
@@ -113,7 +114,7 @@ def find_runs(name: str, outputs: Path) -> list[Path]:
         if not (found := run_folders(outputs)):
             raise InputError(f"{outputs} holds no run; outputs=FOLDER names another folder of runs")
         return found
-    folder = Path(name).expanduser()
+    folder = Path(expanded(name))
     if (folder / "status.json").is_file():
         return [folder]
     known = {path.name: path for path in run_folders(outputs)}

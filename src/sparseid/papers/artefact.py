@@ -41,6 +41,9 @@ class Artefact:
     """Keys that distinguish its entries, in the order of their labels."""
     metrics: tuple[str, ...]
     """Metrics of its entries, in order."""
+    reading_of: str = ""
+    """Artefact of ``targets.yaml`` that it shows for another reading of the paper, with its numbers, claims and
+    statistics; empty if it is the paper's own."""
     targets_of: tuple[str, ...] = ()
     """Artefacts of ``targets.yaml`` with the numbers to compare with; empty for its own."""
     claims_instead: frozenset[str] = frozenset()
@@ -63,9 +66,14 @@ class Artefact:
     """True if `derive` computes its rows from nothing, for the report: it has no runs, no preset and no scale."""
 
     @property
+    def in_paper(self) -> str:
+        """Artefact of ``targets.yaml`` whose claims and statistics are its own."""
+        return self.reading_of or self.id
+
+    @property
     def aggregation(self) -> Aggregation:
         """Aggregation of its numbers over replicates, as in the paper."""
-        return load_targets(self.paper).aggregation_of(self.id)
+        return load_targets(self.paper).aggregation_of(self.in_paper)
 
     @property
     def targets(self) -> list[Target]:
@@ -73,7 +81,7 @@ class Artefact:
         return [
             target
             for target in load_targets(self.paper).targets
-            if target.artefact in (self.targets_of or (self.id,))
+            if target.artefact in (self.targets_of or (self.in_paper,))
             and target.role == "target"
             and target.metric in self.metrics
             and target.id not in self.claims_instead
@@ -91,7 +99,7 @@ class Artefact:
     @property
     def statements(self) -> list[Statement]:
         """The paper's claims about it."""
-        return load_targets(self.paper).statements_about(self.id)
+        return load_targets(self.paper).statements_about(self.in_paper)
 
     def check_claims(self, rows_of: Callable[[str], pd.DataFrame], scale: str) -> list[ClaimResult]:
         """Check the claims about it; those without a check are skipped.

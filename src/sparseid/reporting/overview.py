@@ -29,6 +29,8 @@ class ArtefactLine:
     """Outcome, or ``unchecked`` -> number of claims."""
     verdicts: dict[str, int]
     """Word of the verdict -> number of entries."""
+    reading: bool = False
+    """True for another reading of one of the paper's artefacts."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,9 @@ class Overview:
         return sum(not line.scale for line in self.artefacts)
 
     def claims(self, scale: str) -> Counter[str]:
-        """Return the number of claims of each outcome at a scale."""
-        return sum((Counter(line.claims) for line in self.artefacts if line.scale == scale), Counter())
+        """Return the number of claims of each outcome at a scale; another reading's are the paper's and count once."""
+        lines = (line for line in self.artefacts if line.scale == scale and not line.reading)
+        return sum((Counter(line.claims) for line in lines), Counter())
 
 
 def page_name(paper: str) -> str:

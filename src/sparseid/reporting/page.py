@@ -158,6 +158,7 @@ def _counts(section: Section) -> ArtefactLine:
         expected=len(section.expected),
         claims={**section.outcomes, "unchecked": len(section.unchecked)},
         verdicts=dict(section.verdicts),
+        reading=bool(section.artefact.reading_of),
     )
 
 

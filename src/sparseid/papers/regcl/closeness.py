@@ -1,4 +1,4 @@
-"""Our screen of readings of RegCL: the distance of each variant of experiment=regcl/screen to all of table 1."""
+"""Closeness of RegCL's runs to all of table 1: the distance of its entries and the relations between them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from sparseid.papers.presets import VARIANTS
+from sparseid.measurements import Key
 from sparseid.papers.regcl.claims import ATTRIBUTIONS, ENTRIES, REGCL, REGULARISATIONS, TRAININGS, auc
 from sparseid.papers.regcl.study import best_by_latents, printed
 from sparseid.papers.rows import newest_row, with_keys
 
-ID = "regcl/screen"
-"""The artefact and the preset whose runs it reads."""
+METRICS = ("distance", "raised", "lead", "saturated")
+"""Metrics of :func:`closeness_rows`."""
 
 PAIRS = tuple(product(ATTRIBUTIONS, TRAININGS))
 """Pairs of entries that differ in the regularisation, which raises every one of them in the paper."""
@@ -49,29 +49,22 @@ def clipped(rows: pd.DataFrame) -> float:
     return float(rows.loc[rows["metric"] == "saturated", "value"].max())
 
 
-def screen_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the artefact, computed from those of the preset's runs at one scale.
+def closeness_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return ``distance``, ``raised`` and ``saturated`` over all data sets, without seed, and ``lead`` of each.
 
-    Per variant with all entries: ``distance``, ``raised`` and ``saturated`` over all its data sets, without seed, and
-    ``lead`` per data set. None of rows without column ``variants``: they are of other settings.
+    The only key is the number of latents of a ``lead``. No rows unless all entries of table 1 are measured.
     """
-    of_row = rows[VARIANTS].tolist() if VARIANTS in rows else []
-    lines: list[dict[Any, Any]] = []
-    keys: list[dict[str, Any]] = []
-    for variant in dict.fromkeys(name for names in of_row for name in names):
-        own = rows[[variant in names for names in of_row]]
-        leads = lead(own)
-        if leads.empty:
-            continue
-        like = {str(name): value for name, value in newest_row(own).items()} | {"seed": -1, "n": len(leads)}
-        for metric, value, unit in (
-            ("distance", distance(own), "AUC percent points"),
-            ("raised", raised(own), "1"),
-            ("saturated", clipped(own), "percent"),
-        ):
-            lines.append(like | {"metric": metric, "value": value, "unit": unit})
-            keys.append({"variant": variant})
-        for (seed, dim), value in zip(leads.index, leads, strict=True):
-            lines.append(like | {"metric": "lead", "value": value, "unit": "AUC percent points", "seed": seed})
-            keys.append({"variant": variant, "dim": dim})
-    return with_keys(pd.DataFrame(lines, columns=rows.columns), keys) if lines else rows.iloc[:0]
+    leads = lead(rows)
+    if leads.empty:
+        return rows.iloc[:0]
+    of_data_sets = list(zip(leads, leads.index, strict=True))
+    points = "AUC percent points"
+    lines: list[dict[str, Any]] = [
+        {"metric": "distance", "value": distance(rows), "unit": points, "seed": -1},
+        {"metric": "raised", "value": raised(rows), "unit": "1", "seed": -1},
+        {"metric": "saturated", "value": clipped(rows), "unit": "percent", "seed": -1},
+        *({"metric": "lead", "value": value, "unit": points, "seed": seed} for value, (seed, _) in of_data_sets),
+    ]
+    like = newest_row(rows).to_dict() | {"n": len(leads)}
+    keys: list[dict[str, Key]] = [{}, {}, {}, *({"dim": dim} for _, (_, dim) in of_data_sets)]
+    return with_keys(pd.DataFrame([like | line for line in lines], columns=rows.columns), keys)

@@ -1,4 +1,4 @@
-"""RegCL's screen: distances of readings to table 1, on made rows of its preset's runs."""
+"""RegCL's readings: their closeness to table 1, on made rows of the runs of its screen and confirmation."""
 
 import math
 
@@ -6,17 +6,21 @@ import pytest
 
 from sparseid.config.identity import recipe_hash, row_keys
 from sparseid.config.sweep import plan
-from sparseid.papers.presets import of_artefact
+from sparseid.papers.presets import artefact_runs, of_artefact
 from sparseid.papers.regcl.claims import REGCL
-from sparseid.papers.regcl.screen import ID, PAIRS, clipped, distance, lead, raised, screen_rows
+from sparseid.papers.regcl.closeness import PAIRS, clipped, closeness_rows, distance, lead, raised
+from sparseid.papers.regcl.readings import reading_rows
 from sparseid.papers.regcl.study import printed
+from sparseid.papers.registry import ARTEFACTS
 from sparseid.papers.rows import key, newest, no_rows, rows_frame
+from sparseid.reporting.aggregate import entries
 from sparseid.training.rows import Row
 
 BASE = {"run": "r", "paper": "regcl", "scale": "small", "unit": "", "n": 9, "commit": "a" * 40, "dirty": False}
 BASE |= {"device": "cpu", "written": "2026-05-01T10:00:00+00:00"}
 
 
+ID = "regcl/screen"
 READING = "data.gain_x1=10 data.gain_x2=10 data.dim_x1=35 data.dim_x2=15 method.penalty_weight=0.0,10.0"
 
 
@@ -72,17 +76,41 @@ def test_nothing_is_said_without_all_entries(trials):
     assert math.isnan(distance(rows))
     assert math.isnan(raised(rows))
     assert lead(rows).empty
-    assert screen_rows(of_artefact(rows, ID, "small")).empty
-    assert screen_rows(no_rows()).empty
+    assert closeness_rows(rows).empty
+    assert reading_rows(of_artefact(rows, ID, "small")).empty
+    assert reading_rows(no_rows()).empty
 
 
 def test_rows_name_their_reading(trials):
-    found = screen_rows(of_artefact(rows_of(trials, printed()), ID, "small"))
+    found = reading_rows(of_artefact(rows_of(trials, printed()), ID, "small"))
     name = "gain_x1=10, gain_x2=10, dim_x1=35, dim_x2=15, penalty_weight=0.0,10.0"
     ours = found[key(found, "variant") == name]
     pooled = ours[ours["seed"] == -1].set_index("metric")["value"]
     assert dict(pooled) == {"distance": pytest.approx(0), "raised": 18.0, "saturated": 12.0}
     assert len(ours[ours["metric"] == "lead"]) == 6
+
+
+def test_table_1_says_how_close_it_is_as_a_whole(trials):
+    cells = entries(ARTEFACTS["regcl/table1"], rows_of(trials, printed()), "small")
+    found = {cell.metric: (cell.ours.centre, cell.ours.n) for cell in cells if not cell.keys}
+    assert found == {
+        "distance": (pytest.approx(0), 1),
+        "raised": (18.0, 1),
+        "lead": (pytest.approx(5.2), 6),
+        "saturated": (12.0, 1),
+    }
+
+
+@pytest.mark.parametrize("name", ["table1", "table2", "fig2", "table3", "table4", "table5"])
+def test_the_nearest_reading_is_compared_like_the_public_example(name):
+    first, second = ARTEFACTS[f"regcl/{name}"], ARTEFACTS[f"regcl/{name}_nearest"]
+    assert second.targets == first.targets
+    assert second.statements == first.statements
+    assert len(second.statements) > 0
+    assert second.aggregation == first.aggregation
+    runs = [artefact_runs(entry.id, "small") for entry in (first, second)]
+    assert not runs[0] & runs[1]
+    assert {seed for _, seed in runs[1]} == {20, 21, 22, 23, 24}
 
 
 def test_data_sets_of_the_screen_are_in_no_other_table():
@@ -92,3 +120,18 @@ def test_data_sets_of_the_screen_are_in_no_other_table():
     assert of_artefact(rows, "regcl/table1", "small").empty
     assert set(of_artefact(older, "regcl/table1", "small")["seed"]) == {0, 1, 2}
     assert of_artefact(older, ID, "small").empty
+
+
+def test_the_reading_that_was_chosen_is_judged_on_data_sets_of_its_own():
+    rows = rows_of(trials_of("data.gain_x1=10 data.gain_x2=10 method.penalty_weight=0.0,10.0"), printed())
+    for seed, shown in ((0, set()), (10, set()), (20, {20, 21, 22})):
+        of_seeds = rows.assign(seed=rows["seed"] - 10 + seed)
+        for name in ("regcl/table1_nearest", "regcl/confirm"):
+            assert set(of_artefact(of_seeds, name, "small")["seed"]) == shown
+
+
+def test_data_sets_of_the_confirmation_are_not_those_of_the_public_example():
+    rows = rows_of(trials_of("method.penalty_weight=0.0,0.1"), printed())
+    confirming = rows.assign(seed=rows["seed"] + 10)
+    assert set(of_artefact(confirming, "regcl/confirm", "small")["seed"]) == {20, 21, 22}
+    assert of_artefact(confirming, "regcl/table1", "small").empty
