@@ -76,7 +76,7 @@ def export(name: str, target: Path, outputs: Path) -> int:
     InputError
         If the name fits no run or several, the run has not finished, or the folder cannot be written.
     RunError
-        If the rows of the run cannot be read.
+        If the results of the run are damaged.
     """
     folders = find_runs(name, outputs)
     if len(folders) > 1:
@@ -96,9 +96,8 @@ def export(name: str, target: Path, outputs: Path) -> int:
 
 def _unfinished(folder: Path) -> InputError:
     run = RunFolder(folder)
-    message = (run.read_status() or {}).get("message", "")
     text = f"{folder} holds no finished run (state: {run.state})"
-    return InputError(f"{text}: {message}" if message else text)
+    return InputError(f"{text}: {run.message}" if run.message else text)
 
 
 def find_runs(name: str, outputs: Path) -> list[Path]:

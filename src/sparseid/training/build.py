@@ -12,7 +12,7 @@ import pytorch_lightning as pl
 from lightning_fabric.plugins.environments import LightningEnvironment
 from lightning_fabric.utilities.exceptions import MisconfigurationException
 
-from sparseid.config.identity import member_seeds
+from sparseid.config.identity import member_seeds, run_hash
 from sparseid.config.schema import RunConfig
 from sparseid.data.module import DataModule
 from sparseid.errors import InputError
@@ -61,8 +61,10 @@ def build_trainer(cfg: RunConfig, folder: RunFolder, preemption: Preemption) -> 
         If this machine does not have the requested devices.
     """
     settings = cfg.trainer
-    curves = StepCurves(folder.metrics, settings.batch_size)
-    last = LastCheckpoint(folder.checkpoints / LAST, settings.save_every_s, preemption, before_save=curves.check)
+    curves = StepCurves(folder.metrics, settings.batch_size, folder.say)
+    last = LastCheckpoint(
+        folder.checkpoints / LAST, run_hash(cfg), settings.save_every_s, preemption, before_save=curves.check
+    )
     progress = Bar() if sys.stdout.isatty() else _progress_lines(folder, curves, cfg)
     timing = Timing(folder.timing, settings.batch_size)
     callbacks: list[pl.Callback] = [curves, progress, timing, last]
