@@ -26,7 +26,7 @@ from sparseid.config.choices import choices, description
 from sparseid.config.search_path import CONFIGS
 from sparseid.files import write_text
 from sparseid.measurements import Key
-from sparseid.papers.drawing import INK, legend_below, new_figure, tidy
+from sparseid.papers.drawing import BLUE, FAINT, INK, ORANGE, TEAL, legend_below, new_figure, tidy
 from sparseid.papers.labels import label
 from sparseid.papers.presets import of_artefact
 from sparseid.papers.recorded import RECORDED
@@ -75,7 +75,6 @@ class Panel(NamedTuple):
     curves: tuple[Curve, ...]
 
 
-BLUE, ORANGE, GREY, GREEN = "#1d4ed8", "#c2410c", "#64748b", "#0f766e"
 PANELS = (
     Panel(
         "sparling/fig4", "small", "Sparling: motif errors fall\nas activations get sparser",
@@ -88,14 +87,14 @@ PANELS = (
     Panel(
         "tbr/fig4", "paper", "TBR: latents are identified\nif few weights change",
         "S", "weights that change", "MCC",
-        (Curve("mcc", {"method": "tbr"}, "TBR", BLUE), Curve("mcc", {"method": "baseline"}, "baseline", GREY)),
+        (Curve("mcc", {"method": "tbr"}, "TBR", BLUE), Curve("mcc", {"method": "baseline"}, "baseline", FAINT)),
     ),
     Panel(
         "regcl/table2", "small", "RegCL: regularisation\nimproves attribution maps",
         "attribution", "", "AUC, %",
         (
             Curve("auc", {"regularisation": "regularised"}, "regularised", BLUE),
-            Curve("auc", {"regularisation": "none"}, "not regularised", GREY),
+            Curve("auc", {"regularisation": "none"}, "not regularised", FAINT),
         ),
     ),
     Panel(
@@ -103,7 +102,7 @@ PANELS = (
         "rho", "correlation of factors", "DCI",
         (
             Curve("dci", {"method": "sparse_vae_warm_up"}, "Sparse VAE", BLUE),
-            Curve("dci", {"method": "vae"}, "VAE", GREY),
+            Curve("dci", {"method": "vae"}, "VAE", FAINT),
         ),
     ),
     Panel(
@@ -111,8 +110,8 @@ PANELS = (
         "dim", "latents", "MCC",
         (
             Curve("mcc", {"method": "ours"}, "dependency sparsity", BLUE),
-            Curve("mcc", {"method": "orojar"}, "OroJAR", GREY),
-            Curve("mcc", {"method": "hessian_penalty"}, "Hessian penalty", GREEN),
+            Curve("mcc", {"method": "orojar"}, "OroJAR", FAINT),
+            Curve("mcc", {"method": "hessian_penalty"}, "Hessian penalty", TEAL),
         ),
     ),
 )  # fmt: skip
