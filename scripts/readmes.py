@@ -4,13 +4,15 @@ A generated part stands between two comments, ``<!-- table: tbr/table3 paper -->
 
 * ``table: ARTEFACT SCALE`` and ``figure: ARTEFACT SCALE``: the entries that the paper reports, and the figure;
 * ``presets: PAPER``: its presets, their cost and what was found, from the heads of ``configs/experiment/*.yaml``;
-* ``papers`` and ``overview``: claims and results of all papers, as a table and as a picture.
+* ``papers`` and ``overview``: claims and results of all papers, as a table and as a picture;
+* ``api``: what ``import sparseid`` offers, from its docstrings: summaries and the beginnings of their examples.
 
 In the recipes of ``docs/`` files of ``tests/example_extension`` are shown as they are. Figures go to ``docs/figures``.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import tempfile
@@ -22,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
+import sparseid
 from sparseid.config.choices import choices, description
 from sparseid.config.search_path import CONFIGS
 from sparseid.files import write_text
@@ -50,6 +53,12 @@ SHOWN = re.compile(r"(^`([\w./-]+)`\n\n```(?!diff)\w+\n)(.*?)(^```$)", re.M | re
 """A file in a recipe: its path, then its content."""
 HEAD = re.compile(r"(Paper|Data|Cost|Expect|Numbers per scale): (.*)")
 """A field in the head of a preset."""
+SECTION = re.compile(r"^(\S.*)\n((?:    .*\n)+)", re.M)
+"""A heading in the package's docstring, and the lines of its names."""
+NAMES = re.compile(r"^    (\w+(?:, \w+)*)(?=  |$)", re.M)
+"""Names at the beginning of such a line."""
+EXAMPLE_OF = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.M | re.S)
+"""The first example in a docstring."""
 DECIMALS = re.compile(r"\b\d+\.\d{3,}\b")
 """Coordinates of a drawing, in points: two decimals are enough, and the same on every machine."""
 
@@ -179,6 +188,14 @@ class Parts:
             rows.append(f"| [{name_label}]({link}): {title[0].upper()}{title[1:]} | {' | '.join(columns)} |")
         return "\n".join(rows)
 
+    def api(self) -> str:
+        """Return the public names under the headings of the package's docstring: summary and example of each."""
+        found = []
+        for heading, listed in SECTION.findall(inspect.getdoc(sparseid) or ""):
+            names = [name for line in NAMES.findall(listed) for name in line.split(", ")]
+            found += [f"## {heading}", *map(_described, names)] if names else []
+        return "\n\n".join(found)
+
     def overview(self) -> str:
         """Draw a panel for each paper."""
         figure, grid = new_figure(14, 3.9, columns=len(PANELS))
@@ -274,6 +291,14 @@ def _points(x: str, values: Sequence[tuple[Entry, Any]]) -> pd.Series:
     points = pd.Series({entry.keys[x]: value for entry, value in values}, dtype=object)
     numeric = all(isinstance(key, int | float) for key in points.index)
     return points.sort_index() if numeric else points.rename(index=label)
+
+
+def _described(name: str) -> str:
+    """Return a public name with the summary and the first example of its docstring."""
+    text = inspect.getdoc(getattr(sparseid, name)) or ""
+    example = EXAMPLE_OF.search(text)
+    assert example, f"{name} has no example"
+    return f"### `{name}`\n\n{text.partition(chr(10))[0]}\n\n```python\n{example[0]}\n```"
 
 
 def _shown(match: re.Match[str]) -> str:
