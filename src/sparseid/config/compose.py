@@ -59,6 +59,12 @@ def compose(overrides: Sequence[str] = (), configs: Path = CONFIGS) -> RunConfig
     ------
     ConfigError
         For unknown, mistyped, missing or invalid settings; the message is ready to print.
+
+    Examples
+    --------
+    >>> cfg = compose(["experiment=digitcircle", "scale=smoke", "seed=3"])
+    >>> cfg.method.name, cfg.data.name, cfg.seed
+    ('sparling', 'digit_circle', 3)
     """
     origins = Origins(overrides, configs)
     return to_run_config(load(origins), origins)

@@ -36,7 +36,15 @@ def run_numbers(cfg: RunConfig) -> RunNumbers:
 
 
 def build_data(cfg: RunConfig) -> DataModule:
-    """Return the data module of the data settings."""
+    """Return the data module of the data settings.
+
+    Examples
+    --------
+    >>> from sparseid.config.compose import compose
+    >>> data = build_data(compose(["experiment=tbr/fig4", "scale=smoke"]))
+    >>> type(data).__name__
+    'TreeSimulationData'
+    """
     made: DataModule = load_object(cfg.data.loads, type(cfg.data)).from_settings(cfg.data, run_numbers(cfg))
     if cfg.trainer.early_stop.patience:
         made.early_stop = cfg.trainer.early_stop
@@ -44,7 +52,15 @@ def build_data(cfg: RunConfig) -> DataModule:
 
 
 def build_module(cfg: RunConfig, data: DataModule) -> ExperimentModule:
-    """Return the module of the method settings, initialised from the global generators."""
+    """Return the module of the method settings, initialised from the global generators.
+
+    Examples
+    --------
+    >>> from sparseid.config.compose import compose
+    >>> cfg = compose(["experiment=tbr/fig4", "scale=smoke"])
+    >>> type(build_module(cfg, build_data(cfg))).__name__
+    'TBRModule'
+    """
     module = load_object(cfg.method.loads, type(cfg.method))
     made: ExperimentModule = module.from_settings(cfg.method, data, run_numbers(cfg))
     return made

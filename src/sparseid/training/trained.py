@@ -175,6 +175,17 @@ def load(folder: str | Path, checkpoint: str = "last", data: Mapping[str, Any] |
         If it is not a finished run, has no such checkpoint, or its data cannot be read.
     RunError
         If its results or its weights are damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sparseid.estimators.sparse_vae import SparseVAE
+    >>> table = np.random.default_rng(0).normal(size=(40, 1)) @ [[1, 1, -1]]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     SparseVAE(latents=2, preset="smoke", patience=0).fit(table).save(f"{folder}/model")
+    ...     model = load(f"{folder}/model", data={"path": f"{folder}/model/inputs/path.npz"})
+    ...     model.transform(table)[0].shape
+    (40, 2)
     """
     run = load_run(folder)
     if data:
@@ -203,6 +214,17 @@ def load_run(folder: str | Path) -> TrainedRun:
         If it is not a folder of a finished run, or of another version of the code.
     RunError
         If its results are damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sparseid.estimators.sparse_vae import SparseVAE
+    >>> table = np.random.default_rng(0).normal(size=(40, 1)) @ [[1, 1, -1]]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     SparseVAE(latents=2, preset="smoke", patience=0).fit(table).save(f"{folder}/model")
+    ...     run = load_run(f"{folder}/model")
+    ...     run.config.method.name, run.checkpoints
+    ('sparse_vae', ['last'])
     """
     run = RunFolder(Path(folder))
     if not run.path.is_dir():
