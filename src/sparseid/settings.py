@@ -308,11 +308,22 @@ class MotifSettings(DataSettings):
     """Settings of a data set whose inputs contain motifs."""
 
     interface: ClassVar[str] = "motifs"
+    single_motifs: ClassVar[bool] = True
+    """True if there are sets of single motifs (`draw_single` of the data module)."""
 
     @property
     def spatial(self) -> tuple[int, int]:
         """Height and width of inputs in pixels, or frames and 1."""
         raise NotImplementedError
+
+    @property
+    def mean_label(self) -> float:
+        """Mean number of tokens of a label; 0 if it is not known before items are drawn."""
+        return 0.0
+
+    def longest_label(self) -> tuple[int, str]:
+        """Return the number of tokens of the longest label, and the name of its item; 0 if settings tell it."""
+        return 0, ""
 
 
 @dataclass

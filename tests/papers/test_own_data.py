@@ -1,5 +1,6 @@
 """The examples of the papers' READMEs on data of one's own run as they stand there."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -52,6 +53,20 @@ def test_the_example_runs_as_it_stands_and_keeps_its_names(paper, tmp_path, monk
         for names, of in NAMES[paper].items():
             assert arrays[names].dtype.kind == "U"
             assert len(arrays[names]) in arrays[of].shape[:2]
+
+
+def test_the_folder_of_images_is_written_and_run_as_it_stands(tmp_path, monkeypatch, torch_settings):
+    monkeypatch.setenv("SPARSEID_DATA", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    write, *_ = re.findall(r"```python\n(.*?)```", section("sparling"), re.DOTALL)
+    [command] = re.findall(r"```\n(python run.py .*?)\n```", section("sparling"), re.DOTALL)
+    exec(write, {})
+    folder = execute(compose([*shlex.split(command)[2:], "scale=smoke", "trainer.accelerator=cpu", "outputs=out"]))
+    with np.load(folder / "arrays.npz", allow_pickle=False) as arrays:
+        assert arrays["token_names"].tolist() == ["bar", "cross"]
+        assert arrays["example_maps"].shape[1] == len(arrays["channel_kinds"])
+    with (folder / "result.json").open() as file:
+        assert {"fpe", "e2ee"} <= {row["metric"] for row in json.load(file)["rows"]}
 
 
 def test_the_scripts_fit_and_a_fresh_process_loads_and_transforms_to_the_same_values(tmp_path, capsys, torch_settings):

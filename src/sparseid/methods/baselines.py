@@ -13,6 +13,7 @@ NAMES = {
     "pca": "PCA with as many components",
     "popularity": "the popularity of the features",
     "nmf": "NMF with as many components",
+    "most_frequent": "the most frequent label",
     "environment_means": "the mean label of each environment",
     "ridge": "a ridge regression of each environment",
 }

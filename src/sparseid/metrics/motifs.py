@@ -89,6 +89,11 @@ class MotifCounts:
         self.active += in_boxes + int(outside_by_channel.sum())
         self.entries += maps.size
 
+    def add_density(self, maps: NDArray[np.floating]) -> None:
+        """Add a batch whose sites are unknown: it enters the density only."""
+        self.active += int(np.count_nonzero(maps))
+        self.entries += maps.size
+
     def without(self, symbols: Iterable[int]) -> MotifCounts:
         """Return the counts as if the sites of some symbols were none: what hit them counts as outside every box."""
         result = MotifCounts(*(size - 1 for size in self.matrix.shape))
@@ -223,6 +228,44 @@ def channel_symbols(matrix: NDArray[np.integer], channel_map: ChannelMap = "one_
     elif hits.size:
         symbols = hits.argmax(axis=0)
     return np.where(hits.any(axis=0), symbols, NONE)
+
+
+def symbols_by_counts(
+    activations: NDArray[np.integer], symbols: NDArray[np.integer], channel_map: ChannelMap = "one_to_one"
+) -> NDArray[np.int64]:
+    """Return the symbol that each channel goes with, judged by counts alone: for items without known sites.
+
+    Parameters
+    ----------
+    activations : (n, C) int
+        Activations of each channel in each item.
+    symbols : (n, K) int
+        How often each symbol occurs in the item's label.
+    channel_map
+        ``one_to_one``: the assignment with the largest sum of correlations over items; ``many_to_one``: each channel's
+        largest.
+
+    Returns
+    -------
+    (C,) int64; :data:`NONE` for a channel whose counts rise with no symbol's, or that is one too many.
+
+    Examples
+    --------
+    >>> labels = np.array([[1, 0], [0, 1], [2, 1], [1, 1]])
+    >>> symbols_by_counts(labels[:, [1, 0]] * 3, labels).tolist()
+    [1, 0]
+    """
+    fired, known = (values - values.mean(axis=0) for values in (np.asarray(activations), np.asarray(symbols)))
+    scale = np.sqrt(np.outer((known**2).sum(axis=0), (fired**2).sum(axis=0)))
+    correlation = np.divide(known.T @ fired, scale, out=np.zeros_like(scale), where=scale > 0)
+    found = np.full(fired.shape[1], NONE, np.int64)
+    if channel_map == "one_to_one":
+        rows, columns = linear_sum_assignment(correlation, maximize=True)
+        found[columns] = rows
+    else:
+        found = correlation.argmax(axis=0)
+    own = correlation[found, np.arange(len(found))]
+    return np.where((found != NONE) & (own > 0), found, NONE)
 
 
 def boxes_in_cells(sites: NDArray[np.integer], stride: int) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sparseid.measurements import Key
+from sparseid.methods.baselines import NAMES
 from sparseid.training.rows import Row
 
 COLUMNS = [field.name for field in fields(Row) if field.name != "keys"]
@@ -42,6 +43,11 @@ def key(rows: pd.DataFrame, name: str) -> pd.Series:
 def without_empty_keys(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows without the columns of keys that none of them has."""
     return rows.drop(columns=[name for name in key_columns(rows) if rows[name].isna().all()])
+
+
+def without_baselines(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the method itself, without those of the simple baselines next to it."""
+    return rows[~key(rows, "method").isin(list(NAMES))]
 
 
 def keys_of(rows: pd.DataFrame, names: Sequence[str] | None = None) -> list[dict[str, Key]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
@@ -24,23 +25,34 @@ ID_NAMES = ("", "id", "ids", "index", "unnamed: 0")
 
 def table_of_text(path: Path, kind: str, columns: Sequence[str], ids: str, keys: tuple[str, ...]) -> Table:
     """Return the table of a csv or tsv file; arguments as for `sparseid.data.tables.reader.read_table`."""
+    with text_records(path, kind, keys) as records:
+        table = _of_records(records, columns, ids)
+    for name in table.names[(np.abs(table.values) > LAST_WHOLE).any(axis=0)].tolist():
+        with text_records(path, kind, keys) as records:
+            column = [field.strip() for field in next(records)[1]].index(name)
+            check_integers(name, [fields[column] for _, fields in records])
+    return table
+
+
+@contextmanager
+def text_records(path: Path, kind: str, keys: tuple[str, ...] = ()) -> Iterator[Iterator[tuple[int, list[str]]]]:
+    """Open a csv or tsv file and yield the line and the fields of its names and of each row, all of the same number.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read as text, its quotes do not match, or lines differ in their number of fields.
+    """
     with open_text(path, keys) as file:
         start: list[str] = []
         for line in file:  # up to the names
             start.append(line)
             if line.strip():
                 break
-        separator = _separator("".join(start), kind)
         try:
-            table = _of_records(table_of(chain(start, file), separator), columns, ids)
+            yield table_of(chain(start, file), _separator("".join(start), kind))
         except ValueError as error:  # of quotes and numbers of fields
             raise InputError(str(error)) from error
-    for name in table.names[(np.abs(table.values) > LAST_WHOLE).any(axis=0)].tolist():
-        with open_text(path, keys) as file:
-            records = table_of(file, separator)
-            column = [field.strip() for field in next(records)[1]].index(name)
-            check_integers(name, [fields[column] for _, fields in records])
-    return table
 
 
 def _separator(first: str, kind: str) -> str:
@@ -52,7 +64,7 @@ def _separator(first: str, kind: str) -> str:
 def _of_records(records: Iterator[tuple[int, list[str]]], columns: Sequence[str], ids: str) -> Table:
     start, header = next(records, (1, []))
     header = [name.strip() for name in header]
-    _check_header(header, start)
+    check_header(header, start)
     known = {name: position_of(header, name) for name in (*columns, *([ids] if ids else []))}
     first_may_be_ids = not ids and 0 not in known.values()
     features = [column for column in range(len(header)) if column not in known.values()]
@@ -85,7 +97,14 @@ def _of_records(records: Iterator[tuple[int, list[str]]], columns: Sequence[str]
     )
 
 
-def _check_header(header: Sequence[str], line: int) -> None:
+def check_header(header: Sequence[str], line: int) -> None:
+    """Refuse the line of names of a table unless they are names, each once.
+
+    Raises
+    ------
+    InputError
+        If it is empty, holds numbers, lacks a name or has one twice.
+    """
     if not any(header):
         raise InputError("it is empty: it needs a line of names, and a line per row")
     names = [number_of(name) for name in header if name]

@@ -15,7 +15,14 @@ from sparseid.methods.sparling.networks import Domain
 from sparseid.metrics.binning import equal_count_bins
 from sparseid.metrics.confusion import kind_shares
 from sparseid.metrics.edit_distance import cut_at_end, edit_distances, exact_match, without_padding
-from sparseid.metrics.motifs import ChannelMap, MotifCounts, boxes_in_cells, channel_symbols, motif_errors
+from sparseid.metrics.motifs import (
+    ChannelMap,
+    MotifCounts,
+    boxes_in_cells,
+    channel_symbols,
+    motif_errors,
+    symbols_by_counts,
+)
 
 EXAMPLES = 12
 """Number of test items that are saved for figures."""
@@ -62,6 +69,12 @@ class DecodedLabels:
         exact = exact_match(self.labels, self.decoded)
         return percent({"e2ee": error, "exact_accuracy": exact}, len(self.labels))
 
+    def of_constant(self, label: list[int]) -> DecodedLabels:
+        """Return the same labels, with one label decoded for every item."""
+        result = DecodedLabels(self.end)
+        result.labels, result.decoded = self.labels, [label] * len(self.labels)
+        return result
+
 
 class MatchedMotifs:
     """Comparison of motif maps with the true sites.
@@ -81,15 +94,25 @@ class MatchedMotifs:
     ----------
     counts
         Counts of pairs of true kind and predicted channel.
+    unlocated
+        Number of items with unknown sites.
     """
 
     def __init__(self, domain: Domain, channels: int, stride: int, channel_map: ChannelMap) -> None:
         self.domain, self.stride, self.channel_map = domain, stride, channel_map
         self.counts = MotifCounts(domain.kinds, channels)
+        self.unlocated = 0
 
     def add(self, maps: Tensor, sites: Tensor) -> None:
         """Add the maps (N, C, H, W) of a batch with its sites."""
-        self.counts.add(maps.cpu().numpy(), boxes_in_cells(sites.cpu().numpy(), self.stride))
+        entries, boxes = maps.cpu().numpy(), boxes_in_cells(sites.cpu().numpy(), self.stride)
+        if self.domain.partly_located:
+            located = np.isin(np.arange(len(entries)), boxes[:, 0])
+            self.counts.add_density(entries[~located])
+            self.unlocated += int((~located).sum())
+            boxes[:, 0] = (np.cumsum(located) - 1)[boxes[:, 0]]
+            entries = entries[located]
+        self.counts.add(entries, boxes)
 
     @property
     def channel_kinds(self) -> np.ndarray:
@@ -103,18 +126,42 @@ class MatchedMotifs:
 
     def measurements(self, items: int) -> list[Measurement]:
         """Return motif errors and density of `items` items."""
-        errors, density = motif_errors(self._counted, self.channel_map), self.counts.density
-        values = {"fpe": errors.fpe, "fne": errors.fne, "ce": errors.ce, "density": density, "sparsity": 1 - density}
-        return percent(values, items)
+        density = self.counts.density
+        measured = percent({"density": density, "sparsity": 1 - density}, items)
+        if located := items - self.unlocated:
+            measured[:0] = percent(motif_errors(self._counted, self.channel_map)._asdict(), located)
+        return measured
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return arrays for the figure of the confusion matrix."""
-        return {
-            "confusion": self._counted.matrix,
-            "channel_kinds": self.channel_kinds,
-            "kind_names": np.array(self.domain.kind_names),
-            "token_names": np.array(self.domain.token_names),
-        }
+        """Return names, and if any sites are known arrays for the figure of the confusion matrix."""
+        names = {"kind_names": np.array(self.domain.kind_names), "token_names": np.array(self.domain.token_names)}
+        if self.domain.partly_located and not self._counted.matrix.any():
+            return names
+        return {"confusion": self._counted.matrix, "channel_kinds": self.channel_kinds} | names
+
+
+class CountedTokens:
+    """Activations of the channels of each item, and tokens of its label: what channels stand for if no site is known.
+
+    Parameters
+    ----------
+    tokens
+        Number of tokens, each of which is a kind of motif.
+    """
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+        self._active: list[np.ndarray] = []
+        self._labels: list[np.ndarray] = []
+
+    def add(self, maps: Tensor, labels: Tensor) -> None:
+        """Add the maps (N, C, H, W) of a batch and its labels (N, L), padded by -1."""
+        self._active.append((maps > 0).flatten(2).sum(dim=2).cpu().numpy())
+        self._labels.append((labels.cpu().numpy()[:, :, None] == np.arange(self.tokens)).sum(axis=1))
+
+    def channel_kinds(self, channel_map: ChannelMap) -> np.ndarray:
+        """Return the token of each channel, (C,) int64; -1 for none."""
+        return symbols_by_counts(np.concatenate(self._active), np.concatenate(self._labels), channel_map)
 
 
 def kind_measurements(matrix: NDArray[np.integer], names: Sequence[str]) -> list[Measurement]:
@@ -200,8 +247,8 @@ def active_values(maps: Tensor) -> list[np.ndarray]:
 
 
 def drawn(inputs: Tensor, domain: Domain) -> Tensor:
-    """Return inputs (N, channels, H, W) as pictures (N, H, W); those of sounds are (N, bands, frames)."""
-    return inputs[..., 0] if domain.one_dimensional else inputs[:, 0]
+    """Return inputs (N, channels, H, W) as grey pictures (N, H, W); those of sounds are (N, bands, frames)."""
+    return inputs[..., 0] if domain.one_dimensional else inputs.mean(dim=1)
 
 
 def example_arrays(batch: MotifBatch, maps: Tensor, decoded: list[list[int]], domain: Domain) -> dict[str, np.ndarray]:

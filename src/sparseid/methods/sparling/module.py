@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -14,12 +15,14 @@ from torch import Tensor, nn
 
 from sparseid.data.batch import MotifBatch
 from sparseid.measurements import Evaluation, Measurement
+from sparseid.methods.baselines import unbeaten
 from sparseid.methods.batch_statistics import share_of_mean
 from sparseid.methods.module import ExperimentModule
 from sparseid.methods.sparling.decoder import SequenceDecoder
 from sparseid.methods.sparling.evaluation import (
     BINS,
     BinnedLabels,
+    CountedTokens,
     DecodedLabels,
     MatchedMotifs,
     drawn,
@@ -108,7 +111,7 @@ class SparlingModule(ExperimentModule):
     @classmethod
     def from_settings(cls, settings: SparlingSettings, data: Any, run: RunNumbers) -> SparlingModule:
         """Build the module of a run for the data module `data`, from which the domain is read."""
-        return cls(settings, Domain.of(data), run.batch_size, run.seed)
+        return cls(settings.on(data), Domain.of(data), run.batch_size, run.seed)
 
     def advice(self, device: torch.device) -> str:
         """Return what to know of bfloat16 on a CPU without instructions for it; measured on one with AVX2."""
@@ -242,6 +245,7 @@ class SparlingModule(ExperimentModule):
         channel_map = cast(ChannelMap, self.evaluation_config.channel_map)
         self._decoded = DecodedLabels(self.domain.vocabulary - 1)
         self._matched = MatchedMotifs(self.domain, self.channels, self.encoder.stride, channel_map)
+        self._counted = CountedTokens(self.domain.kinds) if self.domain.partly_located else None
         self._binned = self._binned_labels()
 
     def test_step(self, batch: MotifBatch, batch_idx: int) -> None:
@@ -249,6 +253,8 @@ class SparlingModule(ExperimentModule):
         maps = self(batch.inputs)
         self._decoded.add(batch.labels, self.decode(maps))
         self._matched.add(maps, batch.sites)
+        if self._counted is not None:
+            self._counted.add(maps, batch.labels)
         if self._binned is not None:
             self._binned.add(batch.labels, maps, self.decode)
         if batch_idx == 0:
@@ -270,18 +276,38 @@ class SparlingModule(ExperimentModule):
         if self._binned is not None:
             self.measurements += self._binned.measurements(self._decoded)
         self.arrays |= self._matched.arrays()
+        if self._counted is not None and "channel_kinds" not in self.arrays:
+            self.arrays["channel_kinds"] = self._counted.channel_kinds(self._matched.channel_map)
         if self._steps_above == 0 and isinstance(self.sparse, SparseLayer):
-            self.measurements += kind_measurements(self._matched.counts.matrix, self.domain.kind_names)
+            if self._matched.unlocated < items:
+                self.measurements += kind_measurements(self._matched.counts.matrix, self.domain.kind_names)
             if self.evaluation_config.perturbed_items:
                 self._measure_exchanges()
             if self.evaluation_config.single_items:
                 self._measure_single_motifs(self.sparse)
+        if self._steps_above == 0 and self.data.has_baselines:
+            self._measure_baseline()
         self.arrays["density_trace"] = np.array(trace, float).reshape(-1, 4)
 
     @property
     def _steps_above(self) -> int | None:
         """Number of cuts before the last density in the current test; None for a test outside a run."""
         return cast(int, self.evaluation.keys["steps_above"]) if self.evaluation is not None else None
+
+    def _measure_baseline(self) -> None:
+        """Measure the most frequent label as everyone's answer; warn if it is as good, or the density is too high."""
+        constant = self._decoded.of_constant(self.data.most_frequent)
+        self.measurements += [
+            replace(measured, keys={"method": "most_frequent"}) for measured in constant.measurements()
+        ]
+        self.remarks = list(unbeaten(self.measurements, "e2ee", "end-to-end error"))
+        schedule = self.adaptive_density.schedule
+        if isinstance(self.sparse, SparseLayer) and not schedule.finished and schedule.target_fall_per_sample:
+            above = self.sparse.density / schedule.min_density
+            self.remarks.append(
+                f"training ended at {above:.3g} times the minimum density: raise trainer.max_samples, or "
+                "method.schedule.target_fall_per_sample, by which the target of the accuracy falls"
+            )
 
     def _binned_labels(self) -> BinnedLabels | None:
         """Return a decoder of binned motif maps, with bins fitted on other items; None if this test does not bin."""

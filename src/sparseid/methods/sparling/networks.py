@@ -36,6 +36,8 @@ class Domain(NamedTuple):
         Labels of positions: positions without a label on either side. None if the label is a sequence.
     background
         Kinds whose sites count as none in motif errors.
+    partly_located
+        True if items without sites have unknown ones, and are left out of motif errors.
     """
 
     kinds: int
@@ -46,12 +48,13 @@ class Domain(NamedTuple):
     token_names: tuple[str, ...]
     context: int | None = None
     background: tuple[int, ...] = ()
+    partly_located: bool = False
 
     @classmethod
     def of(cls, data: Any) -> Domain:
-        """Return the domain of a data module, which has attributes of these names; the last two may be missing."""
-        required = (getattr(data, name) for name in cls._fields if name not in cls._field_defaults)
-        return cls._make([*required, getattr(data, "context", None), getattr(data, "background", ())])
+        """Return the domain of a data module, which has these attributes; those with a default may be missing."""
+        optional = {name: getattr(data, name, default) for name, default in cls._field_defaults.items()}
+        return cls._make([optional[name] if name in optional else getattr(data, name) for name in cls._fields])
 
     @property
     def one_dimensional(self) -> bool:

@@ -101,6 +101,12 @@ class DensityScheduleSettings:
         below=1,
     )
     min_density: float = setting("Minimum density: the run ends when a cut would fall below it.", above=0, below=1)
+    min_per_token: float = setting(
+        "Minimum density as activations per token of a mean label, for data that are read from files; the larger of "
+        "this and min_density counts. 0 for min_density alone.",
+        default=0.0,
+        at_least=0,
+    )
     cut_factor: float = setting("Factor of the density at each cut.", above=0, below=1)
     target_fall_per_sample: float = setting(
         "Fall of the accuracy target per training sample; 0 never cuts: the dense baseline (Non-Sparse).", at_least=0
@@ -222,7 +228,7 @@ class SparlingSettings(MethodSettings):
 
     def row_keys(self, data: DataSettings) -> Keys:
         """Return the name of the variant or baseline as in the paper's tables, and the settings that they vary."""
-        sparse, schedule = self.sparse, self.schedule
+        sparse, schedule = self.sparse, self.on(data).schedule
         thresholds = "st" if sparse.thresholds == "single" else "mt"
         if self.training != "sparling":
             return {"method": self.training}
@@ -235,6 +241,15 @@ class SparlingSettings(MethodSettings):
             return {"method": "no_annealing", "start": "final" if at_last else "penultimate"}
         return {"method": f"{'no_bn' if sparse.batch_norm == 'none' else 'sparling'}_{thresholds}"}
 
+    def on(self, data: Any) -> SparlingSettings:
+        """Return the settings with the minimum density on `data`, settings of a data set or a data module."""
+        schedule = self.schedule
+        if not schedule.min_per_token or not data.mean_label:
+            return self
+        entries = (self.encoder.channels or data.kinds) * math.prod(self.map_size(data))
+        lowest = max(schedule.min_density, schedule.min_per_token * data.mean_label / entries)
+        return dataclasses.replace(self, schedule=dataclasses.replace(schedule, min_density=lowest))
+
     def map_size(self, data: Any) -> tuple[int, int]:
         """Return height and width of the motif map in positions; the width is 1 for sounds."""
         height, width = data.spatial
@@ -242,12 +257,13 @@ class SparlingSettings(MethodSettings):
 
     def errors(self, run: Run) -> Iterator[SettingsError]:
         """Yield errors of the settings, by themselves or with the data."""
-        yield from self._networks()
-        yield from self._betas()
-        yield from self._variant(run)
-        yield from self._map(run)
-        yield from self._labels(run)
-        yield from self._density_schedule(run)
+        here = self.on(run.data)
+        yield from here._networks()
+        yield from here._betas()
+        yield from here._variant(run)
+        yield from here._map(run)
+        yield from here._labels(run)
+        yield from here._density_schedule(run)
 
     def _networks(self) -> Iterator[SettingsError]:
         decoder = self.decoder
@@ -333,6 +349,10 @@ class SparlingSettings(MethodSettings):
         if 0 < retrained.source_samples < run.trainer.batch_size:
             text = "not even one batch of the parent run would be trained: raise method.retrained.source_samples"
             yield SettingsError(("method.retrained.source_samples", "trainer.batch_size"), text)
+        if not getattr(run.data, "single_motifs", True) and (self.training == "direct" or self.evaluation.single_items):
+            text = f"{run.data.name} has no single motifs: set method.evaluation.single_items=0 and method.training to "
+            tests = ("method.training", "method.evaluation.single_items", "data.name")
+            yield SettingsError(tests, f"{text}sparling or retrained")
         if self.training == "retrained" and not self.schedule.target_fall_per_sample:
             text = "the parent run would never cut its density: raise method.schedule.target_fall_per_sample above 0"
             keys = ("method.schedule.target_fall_per_sample", "method.training")
@@ -383,6 +403,13 @@ class SparlingSettings(MethodSettings):
 
     def _labels(self, run: Run) -> Iterator[SettingsError]:
         steps = self.evaluation.decode_steps
+        longest, item = run.data.longest_label() if hasattr(run.data, "longest_label") else (0, "")
+        if steps <= longest:
+            text = (
+                f"the label of {item} has {longest} tokens, which with its end exceed method.evaluation.decode_steps="
+                f"{steps}: set it to {longest + 1} or more"
+            )
+            yield SettingsError(("method.evaluation.decode_steps", "data.path"), text)
         if steps <= getattr(run.data, "max_digits", 0):
             text = "the longest label and its end token exceed method.evaluation.decode_steps tokens: raise it"
             yield SettingsError(("method.evaluation.decode_steps", "data.max_digits"), text)
@@ -394,8 +421,9 @@ class SparlingSettings(MethodSettings):
         schedule, batch_size, prefix = self.schedule, run.trainer.batch_size, "method.schedule."
         start, minimum = schedule.start_density, schedule.min_density
         if start < minimum:
-            text = "the density only decreases: start_density must be at least min_density"
-            yield SettingsError((f"{prefix}start_density", f"{prefix}min_density"), text)
+            text = f"the density only decreases: start_density must be at least min_density, here {minimum:.3g}"
+            per_token = [f"{prefix}min_per_token"] if schedule.min_per_token else []
+            yield SettingsError((f"{prefix}start_density", f"{prefix}min_density", *per_token), text)
         if batch_size > 0 and schedule.check_every % batch_size:
             text = f"validations are between two batches: set {prefix}check_every to a multiple of trainer.batch_size"
             yield SettingsError((f"{prefix}check_every", "trainer.batch_size"), text)

@@ -15,6 +15,8 @@ LABELS = {
     "digitcircle": "DigitCircle",
     "latex_ocr": "LaTeX-OCR",
     "audiomnist": "AudioMNIST",
+    "labelledinputs": "your data",
+    "most_frequent": "most frequent label",
     "test_speakers": "test speakers",
     "train_speakers": "training speakers",
     "sparling_mt": "Sparling MT",

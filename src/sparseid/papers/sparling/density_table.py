@@ -6,7 +6,7 @@ import pandas as pd
 
 from sparseid.papers.labels import label
 from sparseid.papers.paper import RunTable
-from sparseid.papers.rows import per_seed, values_of
+from sparseid.papers.rows import per_seed, values_of, without_baselines
 
 METRICS = ("density", "fpe", "fne", "ce", "e2ee")
 MOST_LINES = 9
@@ -15,7 +15,7 @@ MOST_LINES = 9
 
 def run_tables(rows: pd.DataFrame) -> list[RunTable]:
     """Return the errors of a run at some of its densities, including the last; nothing for a single density."""
-    measured = rows[rows["value"].notna() & rows["metric"].isin(METRICS)]
+    measured = without_baselines(rows[rows["value"].notna() & rows["metric"].isin(METRICS)])
     steps = [int(step) for step in values_of(measured, "steps_above")]
     if len(steps) < 2:
         return []

@@ -29,7 +29,7 @@ from sparseid.papers.drawing import (
     paper_label,
 )
 from sparseid.papers.labels import label
-from sparseid.papers.rows import per_seed, select, values_of
+from sparseid.papers.rows import per_seed, select, values_of, without_baselines
 from sparseid.papers.sparling.bars import Bar, bar_legend, draw_bars, target_of
 from sparseid.papers.sparling.rows import (
     BINS,
@@ -91,7 +91,9 @@ def errors_against_density(rows: pd.DataFrame, targets: Sequence[Target], scale:
     the paper's points are hollow. Domains without rows are skipped, unless all are.
     """
     metrics = ("fpe", "fne", "ce", "e2ee")
-    measured = [domain for domain in MEASURED_DOMAINS if len(domain_rows(rows, domain))]
+    found = map(str, values_of(rows, "domain"))
+    every = (*MEASURED_DOMAINS, *(domain for domain in found if domain not in MEASURED_DOMAINS))  # one's own data
+    measured = [domain for domain in every if len(domain_rows(rows, domain))]
     domains = measured or list(DOMAINS)
     figure, grid = new_plots(11.5, 0.6 + 2.5 * len(domains), rows=len(domains), columns=len(metrics))
     for line, domain in zip(grid, domains, strict=True):
@@ -329,7 +331,7 @@ def errors_by_seed(rows: pd.DataFrame, targets: Sequence[Target], scale: str) ->
 
 def run_figures(rows: pd.DataFrame, arrays: Mapping[str, np.ndarray], scale: str) -> dict[str, Figure]:
     """Draw the figures of one run by file name: motifs, confusion, training, exchanges, density."""
-    drawn = run_pictures(arrays)
+    drawn, rows = run_pictures(arrays), without_baselines(rows)
     if len(values_of(rows, "steps_above")) > 1:
         drawn["density"] = errors_against_density(rows, load_targets("sparling").of("sparling/fig4"), scale)
     return drawn

@@ -259,11 +259,12 @@ def _channel_legend(figure: Figure, legend: MotifLegend, mark: str) -> None:
     order = sorted(range(len(kinds)), key=lambda channel: (kinds[channel] < 0, kinds[channel], channel))
     handles = [legend_dot(legend.colour(channel), 7) for channel in order]
     labels = [f"#{channel}: {legend.kind_of(channel)}" for channel in order]
+    known = f"its motif); {mark}: true motif in the colour of its channel"
+    meaning = known if legend.located else "the token that it goes with, by their numbers)"
     figure.legend(
         handles, labels, loc="outside lower center", ncols=min(len(labels), PER_LINE), fontsize=8.5, frameon=False,
         handletextpad=0.1, columnspacing=1.1, title_fontsize=8.5,
-        title=f"dot: channel that fired (#channel: its motif); {mark}: true motif in the colour of its channel; "
-        "above: label \N{RIGHTWARDS ARROW} prediction",
+        title=f"dot: channel that fired (#channel: {meaning}; above: label \N{RIGHTWARDS ARROW} prediction",
     )  # fmt: skip
 
 
@@ -349,20 +350,24 @@ class MotifLegend(NamedTuple):
     """(C,), -1 for none."""
     kind_names: Sequence[str]
     token_names: Sequence[str]
+    located: bool = True
+    """False if no true motif is known, so that classes of channels follow from labels."""
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray]) -> MotifLegend:
         """Read ``confusion``, ``channel_kinds``, ``kind_names`` and ``token_names`` of a run.
 
-        Without names classes are digits, as in earlier runs on DigitCircle.
+        Without ``confusion`` no true motif is known. Without names classes are digits, as in early runs on DigitCircle.
         """
         from sparseid.metrics.motifs import channel_symbols
 
-        digits = [str(kind) for kind in range(len(arrays["confusion"]) - 1)]
+        counts = arrays.get("confusion")
+        digits = [str(kind) for kind in range(len(counts) - 1)] if counts is not None else []
         return cls(
-            arrays["channel_kinds"] if "channel_kinds" in arrays else channel_symbols(arrays["confusion"]),
+            arrays["channel_kinds"] if counts is None or "channel_kinds" in arrays else channel_symbols(counts),
             list(map(str, arrays.get("kind_names", digits))),
             list(map(str, arrays.get("token_names", digits))),
+            located=counts is not None,
         )
 
     def kind_colour(self, kind: int) -> str | None:
@@ -383,7 +388,10 @@ class MotifLegend(NamedTuple):
     def text(self, tokens: NDArray[np.integer]) -> str:
         """Return the text of a label, with a question mark for an unknown token."""
         names = [WRITTEN_TOKENS.get(name, name) for name in self.token_names]
-        return "".join(names[token] if token < len(names) else "?" for token in tokens if token >= 0)
+        words = any(len(name) > 1 for name in self.token_names if name not in WRITTEN_TOKENS)
+        return (" " if words else "").join(
+            names[token] if token < len(names) else "?" for token in tokens if token >= 0
+        )
 
 
 def same_tokens(first: NDArray[np.integer], second: NDArray[np.integer]) -> bool:

@@ -1,0 +1,1 @@
+"""Images or sounds of users, each labelled with a sequence of tokens."""
