@@ -1,7 +1,7 @@
 """A private SLURM of one node in a folder, for the tests and to try the SLURM launcher on a laptop.
 
     python scripts/local_slurm.py start FOLDER   # prints the environment to export: eval "$(... start FOLDER)"
-    python scripts/local_slurm.py stop FOLDER    # ends jobs and daemons
+    python scripts/local_slurm.py stop FOLDER    # ends jobs and daemons, and nothing else
     python scripts/local_slurm.py hold FOLDER    # start, and stop as soon as standard input closes
 
 It needs the programs of Debian's packages slurm-wlm and munge, no root, no configuration of the system and no
@@ -21,6 +21,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,6 +29,9 @@ from sparseid.printing import protect_output
 
 CPUS = 8
 """Number of CPUs that the node declares, whatever the machine has, so that jobs of a test do not wait for CPUs."""
+
+DAEMONS = ("munged", "slurmctld", "slurmd", "slurmstepd")
+"""Names of the programs of a cluster; the last is above the processes of each job."""
 
 START_S, STOP_S = 30.0, 20.0
 """Time limits for the daemons to start, and for jobs to end, in seconds."""
@@ -117,7 +121,7 @@ class LocalSlurm:
             _wait_until(lambda: not self._command("squeue", "--noheader").strip(), STOP_S)
         for name in ("slurmd", "slurmctld", "munge"):
             self._end(self.folder / f"{name}.pid")
-        for pid in self._remaining():
+        for pid in {*self._remaining()} - {os.getpid()}:
             _signal(pid, signal.SIGKILL)
 
     def _write_files(self) -> None:
@@ -177,16 +181,22 @@ class LocalSlurm:
         pid_file.unlink(missing_ok=True)
 
     def _remaining(self) -> list[int]:
-        """Return the processes of this cluster, which carry the path of its slurm.conf."""
+        """Return the daemons of this cluster, which know its slurm.conf, and all processes below them, such as jobs.
+
+        Others know the file, too: whatever is started from a shell that uses the cluster.
+        """
         mark = f"SLURM_CONF={self.environment['SLURM_CONF']}".encode()
-        found = []
-        for path in Path("/proc").glob("[0-9]*/environ"):
+        found, children = [], defaultdict(list)
+        for folder in Path("/proc").glob("[0-9]*"):
             try:
-                pid = int(path.parent.name)
-                if mark in path.read_bytes().split(b"\0") and pid != os.getpid():
-                    found.append(pid)
+                name, _, numbers = (folder / "stat").read_text(errors="replace").partition("(")[2].rpartition(")")
+                children[int(numbers.split()[1])].append(int(folder.name))
+                if name in DAEMONS and mark in (folder / "environ").read_bytes().split(b"\0"):
+                    found.append(int(folder.name))
             except OSError:  # ended in the meantime, or another user's
                 continue
+        for pid in found:
+            found += [child for child in children[pid] if child not in found]
         return found
 
 

@@ -4,13 +4,15 @@ A generated part stands between two comments, ``<!-- table: tbr/table3 paper -->
 
 * ``table: ARTEFACT SCALE`` and ``figure: ARTEFACT SCALE``: the entries that the paper reports, and the figure;
 * ``presets: PAPER``: its presets, their cost and what was found, from the heads of ``configs/experiment/*.yaml``;
-* ``papers`` and ``overview``: claims and results of all papers, as a table and as a picture.
+* ``papers`` and ``overview``: claims and results of all papers, as a table and as a picture;
+* ``api``: what ``import sparseid`` offers, from its docstrings: summaries and the beginnings of their examples.
 
 In the recipes of ``docs/`` files of ``tests/example_extension`` are shown as they are. Figures go to ``docs/figures``.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import tempfile
@@ -22,11 +24,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
+import sparseid
 from sparseid.config.choices import choices, description
 from sparseid.config.search_path import CONFIGS
 from sparseid.files import write_text
 from sparseid.measurements import Key
-from sparseid.papers.drawing import INK, legend_below, new_figure, tidy
+from sparseid.papers.drawing import BLUE, FAINT, INK, ORANGE, TEAL, legend_below, new_figure, tidy
 from sparseid.papers.labels import label
 from sparseid.papers.presets import of_artefact
 from sparseid.papers.recorded import RECORDED
@@ -50,6 +53,12 @@ SHOWN = re.compile(r"(^`([\w./-]+)`\n\n```(?!diff)\w+\n)(.*?)(^```$)", re.M | re
 """A file in a recipe: its path, then its content."""
 HEAD = re.compile(r"(Paper|Data|Cost|Expect|Numbers per scale): (.*)")
 """A field in the head of a preset."""
+SECTION = re.compile(r"^(\S.*)\n((?:    .*\n)+)", re.M)
+"""A heading in the package's docstring, and the lines of its names."""
+NAMES = re.compile(r"^    (\w+(?:, \w+)*)(?=  |$)", re.M)
+"""Names at the beginning of such a line."""
+EXAMPLE_OF = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.M | re.S)
+"""The first example in a docstring."""
 DECIMALS = re.compile(r"\b\d+\.\d{3,}\b")
 """Coordinates of a drawing, in points: two decimals are enough, and the same on every machine."""
 
@@ -75,7 +84,6 @@ class Panel(NamedTuple):
     curves: tuple[Curve, ...]
 
 
-BLUE, ORANGE, GREY, GREEN = "#1d4ed8", "#c2410c", "#64748b", "#0f766e"
 PANELS = (
     Panel(
         "sparling/fig4", "small", "Sparling: motif errors fall\nas activations get sparser",
@@ -88,14 +96,14 @@ PANELS = (
     Panel(
         "tbr/fig4", "paper", "TBR: latents are identified\nif few weights change",
         "S", "weights that change", "MCC",
-        (Curve("mcc", {"method": "tbr"}, "TBR", BLUE), Curve("mcc", {"method": "baseline"}, "baseline", GREY)),
+        (Curve("mcc", {"method": "tbr"}, "TBR", BLUE), Curve("mcc", {"method": "baseline"}, "baseline", FAINT)),
     ),
     Panel(
         "regcl/table2", "small", "RegCL: regularisation\nimproves attribution maps",
         "attribution", "", "AUC, %",
         (
             Curve("auc", {"regularisation": "regularised"}, "regularised", BLUE),
-            Curve("auc", {"regularisation": "none"}, "not regularised", GREY),
+            Curve("auc", {"regularisation": "none"}, "not regularised", FAINT),
         ),
     ),
     Panel(
@@ -103,7 +111,7 @@ PANELS = (
         "rho", "correlation of factors", "DCI",
         (
             Curve("dci", {"method": "sparse_vae_warm_up"}, "Sparse VAE", BLUE),
-            Curve("dci", {"method": "vae"}, "VAE", GREY),
+            Curve("dci", {"method": "vae"}, "VAE", FAINT),
         ),
     ),
     Panel(
@@ -111,8 +119,8 @@ PANELS = (
         "dim", "latents", "MCC",
         (
             Curve("mcc", {"method": "ours"}, "dependency sparsity", BLUE),
-            Curve("mcc", {"method": "orojar"}, "OroJAR", GREY),
-            Curve("mcc", {"method": "hessian_penalty"}, "Hessian penalty", GREEN),
+            Curve("mcc", {"method": "orojar"}, "OroJAR", FAINT),
+            Curve("mcc", {"method": "hessian_penalty"}, "Hessian penalty", TEAL),
         ),
     ),
 )  # fmt: skip
@@ -179,6 +187,14 @@ class Parts:
             columns = [*(self._claims(name, scale) for scale in ("small", "paper")), self._numbers(name)]
             rows.append(f"| [{name_label}]({link}): {title[0].upper()}{title[1:]} | {' | '.join(columns)} |")
         return "\n".join(rows)
+
+    def api(self) -> str:
+        """Return the public names under the headings of the package's docstring: summary and example of each."""
+        found = []
+        for heading, listed in SECTION.findall(inspect.getdoc(sparseid) or ""):
+            names = [name for line in NAMES.findall(listed) for name in line.split(", ")]
+            found += [f"## {heading}", *map(_described, names)] if names else []
+        return "\n\n".join(found)
 
     def overview(self) -> str:
         """Draw a panel for each paper."""
@@ -275,6 +291,14 @@ def _points(x: str, values: Sequence[tuple[Entry, Any]]) -> pd.Series:
     points = pd.Series({entry.keys[x]: value for entry, value in values}, dtype=object)
     numeric = all(isinstance(key, int | float) for key in points.index)
     return points.sort_index() if numeric else points.rename(index=label)
+
+
+def _described(name: str) -> str:
+    """Return a public name with the summary and the first example of its docstring."""
+    text = inspect.getdoc(getattr(sparseid, name)) or ""
+    example = EXAMPLE_OF.search(text)
+    assert example, f"{name} has no example"
+    return f"### `{name}`\n\n{text.partition(chr(10))[0]}\n\n```python\n{example[0]}\n```"
 
 
 def _shown(match: re.Match[str]) -> str:

@@ -353,7 +353,7 @@ def _report_waiting(pipe: int, text: str) -> None:
 @trial
 def gpus(lab: Laboratory) -> Results:
     """Three processes on a machine with two GPUs: each has its own, the third waits until one is killed."""
-    os.environ["CUDA_VISIBLE_DEVICES"], tempfile.tempdir = "0,1", str(lab.folder)
+    os.environ["CUDA_VISIBLE_DEVICES"], tempfile.tempdir = "MIG-0,MIG-1", str(lab.folder)  # of any machine
     cfg = compose([*TINY, "trainer.accelerator=auto"])
     children, reports = [], []
     for _ in range(3):
@@ -374,7 +374,7 @@ def gpus(lab: Laboratory) -> Results:
         os.waitpid(pid, 0)
     del os.environ["CUDA_VISIBLE_DEVICES"]
     tempfile.tempdir = None
-    yield f"GPUs {told}", told == [b"0", b"1", b"wait ", b"0"]
+    yield f"GPUs {told}", told == [b"MIG-0", b"MIG-1", b"wait ", b"MIG-0"]
 
 
 @trial

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from sparseid.errors import InputError
-from sparseid.text import as_lines, lines_of, open_text, read_text, records_of, visible
+from sparseid.text import as_lines, lines_of, open_text, read_text, records_of, table_of, visible
 
 
 @pytest.fixture
@@ -45,6 +45,19 @@ def test_quoted_newlines_commas_and_quotes_belong_to_their_field():
     assert list(records_of(as_lines('1|"two|3\n'), "|")) == [(1, ["1", '"two', "3"])]
 
 
+def test_semicolons_quote_like_commas_and_tabs_have_pairs_around_a_field_only():
+    assert list(records_of(as_lines('1;"two;\n""three"""\n'), ";")) == [(1, ["1", 'two;\n"three"'])]
+    assert list(records_of(as_lines('"1"\t"5\n6"\t7"\t"\n'), "\t")) == [(1, ["1", '"5']), (2, ['6"', '7"', '"'])]
+
+
+def test_rows_have_as_many_fields_as_there_are_names():
+    text = "a\tb\t\n1\t2\n\n3\t4\t\t \n5\t\n"
+    assert list(table_of(as_lines(text), "\t")) == [(1, ["a", "b"]), (2, ["1", "2"]), (4, ["3", "4"]), (5, ["5", ""])]
+    for row, found in (("1\t2\t3", 3), ("1", 1), ("\t1\t2", 3)):
+        with pytest.raises(ValueError, match=f"line 2 has {found} fields, the line of names 2: correct it"):
+            list(table_of(as_lines(f"a\tb\n{row}\n"), "\t"))
+
+
 @pytest.mark.parametrize("text", ['1,a\n2,"b\n3,c\n', '1,a\n2,"b"c\n3,c\n'])
 def test_a_quote_that_does_not_match_would_swallow_lines_and_is_refused_with_the_first(text):
     with pytest.raises(ValueError, match="line 2: the quotes do not match"):
@@ -57,6 +70,26 @@ def test_other_bytes_are_refused_with_the_file_or_read_as_windows_does(write):
         read_text(path, keys=("data.path",))
     assert error.value.keys == ("data.path",)
     assert read_text(path, western=True) == "é\nnaïve\nGödel…\x81"
+
+
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("name", ["names.csv", "names.csv.gz"])
+def test_nul_bytes_are_refused_with_their_line_wherever_they_are(write, name, newline):
+    for lines in (3, 50_000):
+        content = newline.join([b"1,2"] * lines) + b"\0"
+        path = write(gzip.compress(content, 1) if name.endswith("gz") else content, name)
+        for western in (True, False):
+            with pytest.raises(InputError, match=re.escape(f"{path} has a NUL byte in line {lines}: ")) as error:
+                read_text(path, ("data.path",), western)
+            assert error.value.keys == ("data.path",)
+    with pytest.raises(InputError, match="has a NUL byte in line 1: it is damaged, or not UTF-8"):
+        read_text(write("a,b\n".encode("utf-16-le")))
+
+
+@pytest.mark.parametrize("marks", [1, 2, 3])
+@pytest.mark.parametrize("content", [b"id,x\n", b"", b"\xef\xbb"])
+def test_byte_order_marks_before_the_text_are_no_text(write, marks, content):
+    assert read_text(write(b"\xef\xbb\xbf" * marks + content), western=True) == content.decode("cp1252")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])

@@ -28,6 +28,7 @@ from types import ModuleType
 from typing import Any
 
 from sparseid.errors import InputError
+from sparseid.homes import expanded
 from sparseid.project import CONFIGS
 
 ENTRY_POINTS = "sparseid.extensions"
@@ -176,7 +177,7 @@ def _installed() -> Iterator[Extension]:
 
 def _named() -> Iterator[Extension]:
     for text in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
-        folder = Path(text).expanduser().resolve()
+        folder = Path(expanded(text)).resolve()
         if not folder.is_dir():
             raise InputError(
                 f"{VARIABLE} names {text}, which is not a folder\n"

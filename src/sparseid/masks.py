@@ -63,12 +63,20 @@ def as_mask(values: ArrayLike) -> Mask:
 
 
 def read_mask(path: Path) -> Mask:
-    """Return the (observations, latents) mask in a file of comma-separated 0 and 1; empty lines are skipped.
+    r"""Return the (observations, latents) mask in a file of comma-separated 0 and 1; empty lines are skipped.
 
     Raises
     ------
     InputError
         If the file is missing, empty or not text, a line holds names or other numbers, or lines differ in length.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _, _ = file.write("1,0\n1,1\n"), file.flush()
+    ...     read_mask(Path(file.name)).tolist()
+    [[True, False], [True, True]]
     """
     try:
         records = list(records_of(as_lines(read_text(path)), ","))
@@ -207,6 +215,7 @@ def sufficiently_diverse(mask: Mask) -> bool:
 
     Examples
     --------
+    >>> from sparseid.masks import as_mask
     >>> sufficiently_diverse(as_mask([[1, 0], [1, 1]])), sufficiently_diverse(as_mask([[1, 1], [1, 1]]))
     (True, False)
     """

@@ -8,12 +8,12 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+from sparseid.homes import expanded
 from sparseid.spelling import unlisted
 
 MISSING: Any = "???"
@@ -198,7 +198,7 @@ class Paths:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             if field.metadata.get("path"):
-                setattr(self, field.name, os.path.expanduser(getattr(self, field.name)))
+                setattr(self, field.name, expanded(getattr(self, field.name)))
 
 
 @dataclass

@@ -1,7 +1,8 @@
 """Text files of users: one way to read tables, titles, JSON, presets and masks (standard library only).
 
-Text is UTF-8, with or without a byte order mark. Lines end at a newline (that of Unix, Windows or an old Macintosh) and
-nowhere else: not at U+2028, a form feed or 0x85, as for `str.splitlines`. A newline within quotes belongs to its field.
+Text is UTF-8, with or without a byte order mark, and has no NUL bytes, at which other programs end it. Lines end at a
+newline (that of Unix, Windows or an old Macintosh) and nowhere else: not at U+2028, a form feed or 0x85, as for
+`str.splitlines`. A newline within quotes belongs to its field.
 """
 
 from __future__ import annotations
@@ -13,13 +14,20 @@ import io
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
 from sparseid.errors import InputError
 
 MARKS = {codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
 """Byte order marks of encodings that are refused, UTF-32 before the UTF-16 that begins like it."""
+
+QUOTING = (",", ";")
+"""Separators of formats in which a quoted field may contain them."""
+
+MOST_MARKS = 100
+"""Number of UTF-8's byte order marks at the beginning of a file that are looked for."""
 
 WESTERN = "sparseid.western"
 """Error handler of decoders: bytes that are not UTF-8 are read as Windows-1252, which contains Latin-1's letters."""
@@ -54,17 +62,27 @@ def open_text(path: Path, keys: tuple[str, ...] = (), western: bool = False) -> 
     Raises
     ------
     InputError
-        If the file cannot be read, or is not UTF-8.
+        If the file cannot be read, is not UTF-8, or has a NUL byte.
     """
     try:
         with _opened(path) as file:
-            start = file.read(4)
-        if encoding := next((name for mark, name in MARKS.items() if start.startswith(mark)), ""):
-            raise InputError(f"{path} is {encoding}: save it as UTF-8", keys)
-        with io.TextIOWrapper(_opened(path), "utf-8-sig", WESTERN if western else "strict") as text:
-            yield text
+            start = file.read(MOST_MARKS * len(codecs.BOM_UTF8))
+            if encoding := next((name for mark, name in MARKS.items() if start.startswith(mark)), ""):
+                raise InputError(f"{path} is {encoding}: save it as UTF-8", keys)
+            marks = next(n for n in count() if not start.startswith(codecs.BOM_UTF8, n * len(codecs.BOM_UTF8)))
+            file.seek(marks * len(codecs.BOM_UTF8))  # programs that add one to another's are common
+            with io.TextIOWrapper(
+                io.BufferedReader(_WithoutNul(file)), "utf-8", WESTERN if western else "strict"
+            ) as text:
+                yield text
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 ({other_byte(path)}): save it as UTF-8", keys) from error
+    except _NulError as error:
+        with _opened(path) as file:
+            content = file.read()
+        line = _line_at(content, content.index(b"\0"))
+        remedy = "it is damaged, or not UTF-8: copy it again, or save it as UTF-8"
+        raise InputError(f"{path} has a NUL byte in line {line}: {remedy}", keys) from error
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path} cannot be read: {reason}", keys) from error
@@ -74,6 +92,27 @@ def _opened(path: Path) -> BinaryIO:
     return cast("BinaryIO", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
+class _NulError(Exception):
+    """A byte that is zero."""
+
+
+class _WithoutNul(io.RawIOBase):
+    """Bytes of a file, up to the first NUL."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        found = self._file.read(len(buffer))
+        if b"\0" in found:
+            raise _NulError
+        buffer[: len(found)] = found
+        return len(found)
+
+
 def other_byte(path: Path) -> str:
     """Return the first byte that is not UTF-8 and its line (``byte 0xf6 in line 3``); empty if there is none."""
     with _opened(path) as file:
@@ -81,9 +120,13 @@ def other_byte(path: Path) -> str:
     try:
         content.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        return f"byte 0x{content[error.start]:02x} in line {line}"
+        return f"byte 0x{content[error.start]:02x} in line {_line_at(content, error.start)}"
     return ""
+
+
+def _line_at(content: bytes, place: int) -> int:
+    """Return the number of the line of a byte."""
+    return content[:place].replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n") + 1
 
 
 def read_text(path: Path, keys: tuple[str, ...] = (), western: bool = False) -> str:
@@ -111,7 +154,8 @@ def records_of(text: Iterable[str], separator: str) -> Iterator[tuple[int, list[
     text
         Lines with their newlines, such as an open file.
     separator
-        A comma: fields may be quoted, with quotes doubled within. Others separate fields without quotes.
+        A comma or semicolon: fields may be quoted, with quotes doubled within. A tab: quotes are part of a field, but a
+        pair around a whole one. Others separate fields without quotes.
 
     Raises
     ------
@@ -122,23 +166,62 @@ def records_of(text: Iterable[str], separator: str) -> Iterator[tuple[int, list[
     --------
     >>> list(records_of(['1,"a, b\n', ' ""c"" d"\n', '\n', '2,e'], ","))
     [(1, ['1', 'a, b\n "c" d']), (4, ['2', 'e'])]
+    >>> list(records_of(['"one"\t5"'], "\t"))
+    [(1, ['one', '5"'])]
     """
-    if separator != ",":
+    if separator not in QUOTING:
         for number, line in enumerate(text, start=1):
             if line.strip():
-                yield number, line.rstrip("\n").split(separator)
+                parts = line.rstrip("\n").split(separator)
+                yield number, [_unquoted(part) for part in parts] if separator == "\t" else parts
         return
-    reader = csv.reader(text, strict=True)
+    reader = csv.reader(text, delimiter=separator, strict=True)
     while True:
         first = reader.line_num + 1
         try:
             fields = next(reader, None)
         except csv.Error as error:
-            raise ValueError(f"line {first}: the quotes do not match ({error})") from error
+            text = f"line {first}: the quotes do not match ({error}): close them, or double quotes within a field"
+            raise ValueError(text) from error
         if fields is None:
             return
         if len(fields) > 1 or "".join(fields).strip():
             yield first, fields
+
+
+def _unquoted(field: str) -> str:
+    return field[1:-1] if len(field) > 1 and field[0] == field[-1] == '"' else field
+
+
+def table_of(text: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+    r"""Yield the line and the fields of the names and of each row of a table, all of the same number.
+
+    Separators at the end of a line, with nothing behind them, add no field to those that have a name.
+
+    Parameters
+    ----------
+    text, separator
+        As for `records_of`.
+
+    Raises
+    ------
+    ValueError
+        As of `records_of`, and if a row has more or fewer fields than the names.
+
+    Examples
+    --------
+    >>> list(table_of(["a\tb\n", "1\t2\t\n"], "\t"))
+    [(1, ['a', 'b']), (2, ['1', '2'])]
+    """
+    names = 0
+    for line, fields in records_of(text, separator):
+        while len(fields) > max(1, names) and not fields[-1].strip():
+            fields.pop()
+        names = names or len(fields)
+        if len(fields) != names:
+            difference = f"line {line} has {len(fields)} fields, the line of names {names}"
+            raise ValueError(f"{difference}: correct it, or quote text that contains the separator")
+        yield line, fields
 
 
 def as_lines(text: str) -> Iterable[str]:

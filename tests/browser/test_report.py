@@ -19,6 +19,9 @@ PROBE = """
 <pre id="found"></pre>
 <script>
 addEventListener("load", () => {
+  for (const part of document.querySelectorAll("details")) part.open = true;
+  const written = [...document.body.querySelectorAll("*")].filter(element => element.getClientRects().length
+    && [...element.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.textContent.trim()));
   const tables = [...document.querySelectorAll("table.sortable")].map(table => {
     const column = number => [...table.tBodies[0].rows].map(row => row.cells[number].textContent.trim());
     return [...table.tHead.rows[0].cells].map((header, number) => {
@@ -34,18 +37,33 @@ addEventListener("load", () => {
   });
   const images = [...document.images].map(
     image => ({source: image.getAttribute("src"), width: image.naturalWidth, alt: image.alt}));
-  document.getElementById("found").textContent = JSON.stringify({
+  const page = document.documentElement, found = JSON.stringify({
     tables, images,
     links: [...document.querySelectorAll("a[href]")].map(link => link.getAttribute("href")),
     ids: [...document.querySelectorAll("[id]")].map(element => element.id),
     headings: [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].map(heading => +heading.tagName[1]),
     captions: [...document.querySelectorAll("table")].map(table => table.caption?.textContent ?? ""),
-    wide: document.documentElement.scrollWidth > document.documentElement.clientWidth,
+    wide: page.scrollWidth > page.clientWidth && [...document.body.querySelectorAll("*")]
+      .filter(element => element.getBoundingClientRect().right > page.clientWidth)
+      .map(element => element.outerHTML.slice(0, 100)),
+    letters: Math.min(...written.map(element => parseFloat(getComputedStyle(element).fontSize))),
+    width: innerWidth,
   });
+  document.getElementById("found").textContent = found;
+  parent.postMessage(found, "*");
 });
 </script>
 """
 """Added to a page: every column's texts as made, after one click on its header and after two; and what is there."""
+
+FRAME = """
+<pre id="found"></pre>
+<iframe src="probed.html" style="width: {width}px; height: 900px"></iframe>
+<script>
+addEventListener("message", message => document.getElementById("found").textContent = message.data);
+</script>
+"""
+"""Shows a page as narrow as no window of the browser can be."""
 
 OPTIONS = [
     "--headless",
@@ -60,24 +78,31 @@ OPTIONS = [
     "--virtual-time-budget=10000",
     "--dump-dom",
 ]
-NARROW = "--window-size=500,900"
+NARROW = 400
+"""Width of a small screen, in pixels."""
+SMALLEST = 14
+"""Of letters, in pixels."""
+PUBLISHED = {paper.targets.url for paper in PAPERS.values() if paper.targets.url}
 
 
 @pytest.fixture
 def look(require_program, tmp_path):
-    """Open a page in the browser; return what the probe found, and what the console said."""
+    """Open a page in the browser, in a window or in a frame of a width; return what the probe and the console said."""
     chromium = require_program("chromium")
 
-    def look(page, *options):
-        probed = page.with_name("probed.html")
+    def look(page, width=None):
+        probed, frame = page.with_name("probed.html"), page.with_name("frame.html")
         probed.write_text(page.read_text().replace("</body>", PROBE + "</body>"))
+        frame.write_text(FRAME.format(width=width))
+        shown = probed if width is None else frame
         done = subprocess.run(
-            [chromium, *OPTIONS, *options, f"--user-data-dir={tmp_path / 'profile'}", probed.as_uri()],
+            [chromium, *OPTIONS, f"--user-data-dir={tmp_path / 'profile'}", shown.as_uri()],
             capture_output=True,
             text=True,
             timeout=120,
         )
         probed.unlink()
+        frame.unlink()
         found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.DOTALL)
         assert found, done.stderr
         console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
@@ -90,17 +115,20 @@ def look(require_program, tmp_path):
 def check(look):
     """Open a page; return what the probe found once everything that must hold of every page does."""
 
-    def check(page, *options):
-        found, console = look(page, *options)
+    def check(page, width=None):
+        found, console = look(page, width)
         assert console == []
+        assert width in (None, found["width"])
+        assert found["letters"] >= SMALLEST
         assert [image for image in found["images"] if image["width"] == 0 or not image["alt"]] == []
         assert found["headings"][0] == 1
         assert found["headings"].count(1) == 1
         assert all(deeper <= level + 1 for level, deeper in zip(found["headings"], found["headings"][1:], strict=False))
         assert all(found["captions"])
         assert len(found["ids"]) == len(set(found["ids"]))
-        assert not found["wide"], "the page itself must not scroll sideways"
-        for link in found["links"]:
+        assert not found["wide"]  # the page itself must not scroll sideways
+        assert {link for link in found["links"] if "://" in link} <= PUBLISHED
+        for link in set(found["links"]) - PUBLISHED:
             path, _, anchor = unquote(link).partition("#")
             target = page.parent / path if path else page
             assert target.is_file(), link
@@ -147,8 +175,9 @@ def test_report_of_finished_runs(check, tmp_path, sparling_rows):
     }
     assert_sorts(columns_of(page))
     check(report / "sparling.html", NARROW)
+    check(report / "index.html", NARROW)
     start = check(report / "index.html")
-    assert {*(f"{paper}.html" for paper in PAPERS), "rows.parquet"} <= set(start["links"])
+    assert {*PUBLISHED, *(f"{paper}.html" for paper in PAPERS), "rows.parquet"} <= set(start["links"])
     assert_sorts(columns_of(start))
 
 
@@ -169,7 +198,7 @@ def test_shares_sort_by_their_value_and_blanks_last(check, tmp_path, sparling_ro
         write_rows(folder / "result.json", sparling_rows(seed))
         (folder / "status.json").write_text(json.dumps({"state": "done", "message": ""}))
     start = check(build_report(tmp_path, papers=["sparling", "ddl"]))  # an artefact of ddl is not built: a blank
-    [column] = [column for column in columns_of(start) if column["header"] == "runs done"]
+    column, *_ = [column for column in columns_of(start) if column["header"] == "runs done"]
     _, up, down = column["orders"]
     shares = [text for text in up if text]
     begun = [text for text in shares if not text.startswith("0 / ")]

@@ -62,6 +62,72 @@ def configs(tmp_path):
             "the defaults list has data: digit_circle behind an override",
             "write - override /data: digit_circle, or move the entry before the overrides",
         ),
+        *[
+            (
+                "experiment/digitcircle.yaml",
+                "- override /method: sparling",
+                f"- {entry}",
+                f"the defaults list has - {entry}",
+                "write - override /method: sparling, with a colon and a space before the choice",
+            )
+            for entry in ("override /method:sparling", "override /method sparling", "override /method = sparling")
+        ],
+        (
+            "experiment/digitcircle.yaml",
+            "- override /method: sparling",
+            "- override method: sparling",
+            "the defaults list has - override method: sparling, without a slash: of the folder experiment/method",
+            "write - override /method: sparling",
+        ),
+        (
+            "experiment/digitcircle.yaml",
+            "- override /method: sparling",
+            "- override/method: sparling",
+            "the defaults list has - override/method: sparling",
+            "write - override /method: sparling",
+        ),
+        (
+            "experiment/digitcircle.yaml",
+            "- override /method: sparling",
+            "- override /method:",
+            "the defaults list has - override /method:",
+            "write the name of a method after the colon, or remove the line",
+        ),
+        (
+            "experiment/digitcircle.yaml",
+            "- override /method: sparling",
+            "- self",
+            "the defaults list has - self",
+            "write - _self_",
+        ),
+        (
+            "method/sparling.yaml",
+            "- _self_",
+            "- _Self_",
+            "the defaults list has - _Self_",
+            "write - _self_",
+        ),
+        (
+            "experiment/digitcircle.yaml",
+            "- override /method: sparling",
+            "- a preset, and another",
+            "the defaults list has - a preset, and another",
+            "an entry is - override /group: choice, - /group/file or - _self_",
+        ),
+        (
+            "experiment/digitcircle.yaml",
+            "defaults:",
+            "defalts:",
+            "unknown key defalts",
+            "did you mean: defaults",
+        ),
+        (
+            "experiment/digitcircle.yaml",
+            "defaults:\n  - override /method: sparling\n  - override /data: digit_circle",
+            "defaults: {override /method: sparling, override /data: digit_circle}",
+            "the defaults list is not a list",
+            "begin every entry with a hyphen: - override /method: tbr",
+        ),
         (
             "config.yaml",
             "- scale: small",
@@ -71,11 +137,27 @@ def configs(tmp_path):
         ),
     ],
 )
-def test_a_misspelt_word_in_a_defaults_list_is_named_with_its_file(configs, file, old, new, problem, hint):
+def test_a_mistake_in_a_defaults_list_is_named_with_its_line(configs, file, old, new, problem, hint):
     folder = configs(file, old, new)
+    text = (folder / file).read_text(encoding="utf-8")
+    line = text.count("\n", 0, text.index(new) + len(new)) + 1
     with pytest.raises(ConfigError) as refused:
         compose(["scale=smoke"], folder)
-    assert str(refused.value).splitlines() == [problem, f"  from: configs/{file}", f"  {hint}"]
+    assert str(refused.value).splitlines() == [problem, f"  from: configs/{file}, line {line}", f"  {hint}"]
+
+
+def test_a_file_without_the_line_that_makes_it_a_preset_is_told_to_begin_with_it(configs):
+    file = "experiment/digitcircle.yaml"
+    for header, place in ("# @package _globl_", "_globl_"), ("# Our preset", "experiment"):
+        folder = configs(file, "# @package _global_", header)
+        with pytest.raises(ConfigError) as refused:
+            compose(["scale=smoke"], folder)
+        assert str(refused.value).splitlines() == [
+            f"method is selected for {place}, not for the run",
+            f"  from: configs/{file}",
+            "  begin the file with the line # @package _global_",
+        ]
+        configs(file, header, "# @package _global_")
 
 
 @pytest.mark.parametrize("word", ["override", "optional override"])
@@ -89,7 +171,7 @@ def test_two_overrides_of_a_group_in_one_file_are_refused_with_both_lines(config
     assert str(refused.value).splitlines() == [
         f"method is selected twice in the defaults list: {old} (line {number}), - {word} /method: tbr "
         f"(line {number + 3})",
-        f"  from: configs/{file}",
+        f"  from: configs/{file}, line {number + 3}",
         "  keep one of these lines",
     ]
 

@@ -29,7 +29,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.version = version
         self.content, self.breaks, self.ranges, self.asked = content, breaks, ranges, []
-        self.blind, self.shift, self.total = False, 0, 0
+        self.blind, self.shift, self.total, self.piece, self.status, self.kind = False, 0, 0, 0, 200, ""
         self.url = f"http://127.0.0.1:{self.server_port}/file.zip"
 
 
@@ -43,11 +43,15 @@ class Handler(BaseHTTPRequestHandler):
         same = server.blind or self.headers.get("If-Range", server.version) == server.version
         ranges = server.ranges and same
         start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and ranges else 0
-        if start >= len(server.content):
+        if start and start >= len(server.content):
             self.send_error(416)
             return
         body = server.content[start:]
-        self.send_response(206 if start else 200)
+        if start and server.piece:
+            body = body[: server.piece]
+        self.send_response(206 if start else server.status)
+        if server.kind:
+            self.send_header("Content-Type", server.kind)
         self.send_header("Content-Length", str(len(body)))
         if start:
             total = server.total or len(server.content)
@@ -169,6 +173,37 @@ def test_a_part_from_another_address_is_begun_anew_without_a_checksum(serve, tmp
         download(one.url, tmp_path / "file.zip", None, "")
     assert download(two.url, tmp_path / "file.zip", None, "").read_bytes() == CONTENT[::-1]
     assert two.asked == [None]
+
+
+def test_the_rest_in_pieces_is_no_whole_file(serve, tmp_path):
+    """Of a server that answers with less than was asked for."""
+    server, path = serve(breaks=1, version='"one"'), tmp_path / "file.zip"
+    server.piece = len(CONTENT) // 8
+    with pytest.raises(InputError, match=rf"{server.url} cannot be .* of {len(CONTENT)} bytes\nby hand"):
+        download(server.url, path, None, "by hand")
+    assert left(tmp_path) == [".file.zip.part", ".file.zip.version"]
+    server.piece = 0
+    assert download(server.url, path, None, "by hand").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ({"content": b""}, "nothing"),
+        ({"content": b"", "status": 204}, r"no file there \(204 No Content\)"),
+        ({"content": b"x", "status": 202}, r"no file there \(202 Accepted\)"),
+        ({"content": b"<h1>Sign in</h1>", "kind": "text/html; charset=utf-8"}, "a web page instead of the file"),
+        ({"content": b"\n<!DOCTYPE html><title>Busy"}, "a web page instead of the file"),
+    ],
+)
+def test_an_answer_that_is_not_the_file_is_refused(serve, tmp_path, answer, reason):
+    server, mirror = serve(content=answer.pop("content")), serve()
+    for name, value in answer.items():
+        setattr(server, name, value)
+    with pytest.raises(InputError, match=rf"^{server.url} cannot be downloaded: .*{reason}\nby hand"):
+        download(server.url, tmp_path / "file.zip", None, "by hand")
+    assert left(tmp_path) == []
+    assert download(server.url, tmp_path / "file.zip", None, "", [mirror.url]).read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize("broken", ["gone", "file.zip"])

@@ -205,6 +205,11 @@ def test_bad_input_is_refused_with_its_place(tmp_path):
         model.transform(TABLE)
 
 
+def test_new_samples_beyond_single_precision_are_refused_and_not_infinite(fitted):
+    with pytest.raises(InputError, match=r"X: row 1.*, column 'height': .* is beyond single precision \(3.4e\+38\)"):
+        fitted["ddl"].transform(1e300 * TABLE)
+
+
 def test_folders_that_hold_something_else_are_neither_read_nor_replaced(fitted, tmp_path):
     (tmp_path / "kept.txt").write_text("mine")
     with pytest.raises(InputError, match="exists and holds no estimator"):

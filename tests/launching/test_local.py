@@ -86,16 +86,16 @@ def test_every_process_has_a_gpu_of_its_own(make, tmp_path, monkeypatch):
     monkeypatch.setenv(LOCKS, str(tmp_path / "locks"))
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     monkeypatch.setattr("sparseid.launching.machine.LOOK_S", 0.02)
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "6,7")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-6,MIG-7")
     program = (
         f"import os, time, pathlib; p = pathlib.Path({str(tmp_path)!r}) / os.environ['CUDA_VISIBLE_DEVICES'];"
         "p.touch(exist_ok=False); time.sleep(0.1); p.unlink(); print(p.name)"
     )
     assert [outcome.code for outcome in make(*[program] * 4)] == [DONE] * 4
-    assert {path.read_text() for path in (tmp_path / "jobs").glob("*.txt")} == {"6\n", "7\n"}
-    with FileLock(tmp_path / "locks" / "6"):
+    assert {path.read_text() for path in (tmp_path / "jobs").glob("*.txt")} == {"MIG-6\n", "MIG-7\n"}
+    with FileLock(tmp_path / "locks" / "MIG-6"):
         assert [outcome.code for outcome in make(*[program] * 4)] == [DONE] * 4
-    assert {path.read_text() for path in (tmp_path / "jobs").glob("*.txt")} == {"7\n"}
+    assert {path.read_text() for path in (tmp_path / "jobs").glob("*.txt")} == {"MIG-7\n"}
 
 
 def test_a_single_run_does_not_wait_for_gpus_that_do_not_exist(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import sys
 import tempfile
 
 import pytest
+import torch
 
 from sparseid.config.compose import compose
 from sparseid.errors import InputError
@@ -97,8 +98,22 @@ with gpus_held(run, lambda text: print(text, flush=True)) as place:
 
 
 @pytest.fixture
-def command(monkeypatch, tmp_path):
+def nvidia_smi(monkeypatch, tmp_path):
+    """Replace nvidia-smi by a program that prints a text, or fails."""
+
+    def write(lines, code=0):
+        program = tmp_path / "nvidia-smi"
+        program.write_text(f"#!/bin/sh\nprintf '%s' '{lines}'\nexit {code}\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+    return write
+
+
+@pytest.fixture
+def command(monkeypatch, tmp_path, nvidia_smi):
     """Start processes that hold GPUs of a machine with three until they are ended, and end them."""
+    nvidia_smi("", code=9)
     monkeypatch.setattr(machine, "LOOK_S", 0.05)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1,2")
     monkeypatch.setenv(machine.LOCKS, str(tmp_path / "locks"))
@@ -154,17 +169,22 @@ def test_a_machine_without_a_place_for_locks_shares_its_gpus(command, run, tmp_p
     assert text.startswith(f"no lock can be written to {tmp_path / 'locks'}: other commands may use the same GPUs")
 
 
-@pytest.fixture
-def nvidia_smi(monkeypatch, tmp_path):
-    """Replace nvidia-smi by a program that prints a text, or fails."""
-
-    def write(lines, code=0):
-        program = tmp_path / "nvidia-smi"
-        program.write_text(f"#!/bin/sh\nprintf '%s' '{lines}'\nexit {code}\n")
-        program.chmod(0o755)
-        monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-
-    return write
+def test_a_gpu_whose_lock_cannot_be_opened_is_taken_last_and_said_to_be_shared(command, run, tmp_path):
+    (tmp_path / "locks" / "0").mkdir(parents=True)  # no file that anyone could open
+    (tmp_path / "locks").chmod(0o777)
+    said = []
+    with machine.gpus_held(run, said.append) as one, machine.gpus_held(run, said.append) as two:
+        assert [one, two] == [{"CUDA_VISIBLE_DEVICES": "1"}, {"CUDA_VISIBLE_DEVICES": "2"}]
+        said.clear()
+        with machine.gpus_held(run, said.append) as three:
+            assert three == {"CUDA_VISIBLE_DEVICES": "0"}
+        with machine.gpus_held(with_trainer(run, devices=2), said.append, lambda: len(said) > 2):
+            pass
+    warning, again, waiting = said
+    assert warning == again
+    assert warning.startswith(f"GPU 0 has no lock: {tmp_path / 'locks' / '0'}: ")
+    assert "other commands may use the same GPU (delete the file, or SPARSEID_LOCKS=FOLDER" in warning
+    assert waiting.startswith("waiting for 2 of the GPUs")
 
 
 @pytest.fixture
@@ -265,6 +285,7 @@ def test_the_users_threads_count(run, hardware, monkeypatch):
 
 
 def test_gpus_are_those_that_are_visible(monkeypatch, nvidia_smi):
+    nvidia_smi("", code=9)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2, 5")
     assert machine.gpus() == ["2", "5"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
@@ -274,6 +295,66 @@ def test_gpus_are_those_that_are_visible(monkeypatch, nvidia_smi):
     assert machine.gpus() == ["0", "1"]
     nvidia_smi("", code=9)  # as without a driver
     assert machine.gpus() == []
+
+
+@pytest.mark.parametrize(
+    "visible",
+    [
+        "",
+        "NoDevFiles",
+        "void",
+        "none",
+        "-1",
+        "0,-1,1",
+        "0,,1",
+        "0, 1",
+        " 1",
+        "+1",
+        "01,2",
+        "0,0",
+        "0,00",
+        "1gpu2,2ampere",
+        "0,GPU-a",
+        "GPU-a,GPU-b",
+        "GPU-a,0",
+        "GPU-a,GPU-a",
+        " GPU-a",
+        "GPU-a, GPU-b",
+        "MIG-1,MIG-2",
+        "MIG-1,GPU-a",
+    ],
+)
+def test_gpus_are_counted_like_torch_counts_them(monkeypatch, nvidia_smi, visible):
+    nvidia_smi("", code=9)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert machine.gpus() == [str(name) for name in torch.cuda._parse_visible_devices()]
+
+
+@pytest.mark.parametrize(
+    ("visible", "usable"),
+    [
+        ("1,0", ["1", "0"]),
+        ("0,2,1", ["0"]),
+        ("7", []),
+        ("GPU-8932,GPU-89aa", ["GPU-8932", "GPU-89aa"]),
+        ("GPU-89aa,GPU-7,GPU-8932", ["GPU-89aa"]),
+        ("GPU-89", []),  # of which of the two?
+        ("GPU-8932,GPU-8932f937", []),
+        ("MIG-1,MIG-2", ["MIG-1", "MIG-2"]),
+    ],
+)
+def test_a_gpu_that_the_machine_does_not_have_ends_the_list(monkeypatch, nvidia_smi, visible, usable):
+    nvidia_smi("0, GPU-8932f937\n1, GPU-89aa0000\n")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert machine.gpus() == usable
+
+
+def test_what_nvidia_smi_says_besides_is_no_gpu(monkeypatch, nvidia_smi):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    nvidia_smi("No devices were found\n")
+    assert machine.gpus() == []
+    nvidia_smi("Warning: infoROM is corrupted at gpu 0000:41:00.0, sorry\n0, GPU-a\n")
+    assert machine.gpus() == ["0"]
 
 
 SHOW = "from sparseid.launching.machine import wait_briefly; wait_briefly(); import torch"

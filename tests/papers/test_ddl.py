@@ -13,7 +13,7 @@ from sparseid.papers.claims import Comparison, claims_in
 from sparseid.papers.ddl import claims, figures, flow, image_claims, sae_claims, theory
 from sparseid.papers.ddl.claims import ALPHA, ALPHAS, DIMS, SCORES
 from sparseid.papers.registry import artefact, run_figures, run_summary
-from sparseid.papers.rows import key, newest, rows_frame, select
+from sparseid.papers.rows import key, newest, rows_frame
 from sparseid.papers.targets import load_targets
 from sparseid.reporting.aggregate import entries
 from sparseid.training.rows import Row
@@ -99,11 +99,11 @@ def figure4(ref=0.95, int_with=0.2, int_without=0.5):
 
 def table3(cost=2.0, **instead):
     rows = [(keys, "dead_features", instead.get(keys["method"], value)) for keys, value in printed("table3")]
-    rows += [({**rows[0][0], "part": "input"}, "dead_features", 1.0)]  # no entry of the table
+    rows += [({**rows[0][0], "part": part}, "dead_features", 1.0) for part in ("input", "output")]  # no entries
     times = [
         ({**rows[0][0], "method": kind}, "seconds", value) for kind, value in (("topk", 60.0), ("jsae", 60.0 * cost))
     ]
-    return select(frame([*rows, *times]), artefact("ddl/table3").selects)
+    return frame([*rows, *times])
 
 
 def figure5(dense=0.5):

@@ -310,6 +310,19 @@ def test_tables_tell_how_many_seeds_reached_the_last_density():
     assert [line.texts[-2] for line in table if line.texts[0].startswith("DigitCircle, Sparling")] == ["2 of 3"]
 
 
+def test_a_run_whose_code_measured_less_counts_among_those_that_did_not_reach_the_last_density():
+    """Exchanges were measured by the code of the first two; of the other two, one did not reach the last density."""
+    rows = frame(*at_densities((1.2,), seed=0), *at_densities((1.2,), seed=1), *at_densities((1.6,), seed=2),
+                 *at_densities((1.2,), seed=3), *seeds("perturbation_accuracy", 90.0, 80.0))  # fmt: skip
+    exchanges = rows[rows["metric"] == "perturbation_accuracy"]
+    assert exchanges["seed"].tolist() == [0, 1, 2]
+    assert exchanges["value"].isna().tolist() == [False, False, True]
+    artefact = ENTRIES["sparling/fig6"]
+    table = lines(entries(artefact, rows, "paper"), artefact)
+    assert [line.texts[-2] for line in table if line.texts[0].startswith("DigitCircle")] == ["2 of 3"]
+    assert derived.perturbation(rows, "digitcircle").to_dict() == {0: 90.0, 1: 80.0}
+
+
 def test_claims_leave_out_runs_that_stopped_early():
     """Two seeds follow nine of ten exchanges; the third, which stopped early, follows none."""
     rows = frame(*at_densities((1.2,), seed=0), *at_densities((1.2,), seed=1), *at_densities((1.6,), seed=2),

@@ -1,6 +1,7 @@
 import json
 import math
 
+import numpy as np
 import pytest
 
 from sparseid.papers.recorded import record
@@ -42,6 +43,23 @@ def test_an_unreadable_result_is_named_and_spoils_nothing_else(tmp_path, sparlin
     assert broken.endswith("Repeat the run with force=true.")
     assert "lost" in lost
     assert sorted(run.state for run in found.runs) == ["done", "unreadable", "unreadable"]
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed"])
+def test_damaged_arrays_are_named_before_a_figure_needs_them_and_spoil_nothing_else(tmp_path, sparling_rows, damage):
+    for seed, name in enumerate(("good", "broken")):
+        folder = make_run(tmp_path, name, sparling_rows(seed))
+        np.savez(folder / "arrays.npz", codes=np.arange(100.0))
+    content = (folder / "arrays.npz").read_bytes()
+    (folder / "arrays.npz").write_bytes(content[:300] if damage == "cut" else content.replace(bytes([64]), b"A"))
+    found = collect(tmp_path)
+    assert set(found.rows["seed"]) == {0}
+    (problem,) = map(str, found.problems)
+    assert problem.startswith(f"{folder / 'arrays.npz'} is damaged")
+    assert "force=true" in problem
+    assert sorted(run.state for run in found.runs) == ["done", "unreadable"]
+    assert found.arrays("small")("good")["codes"].sum() == 4950
+    assert found.arrays("small")("broken") == {}
 
 
 def test_folders_that_are_no_scale_are_left_alone(tmp_path, sparling_rows):

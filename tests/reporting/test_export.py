@@ -71,6 +71,14 @@ def test_the_command_lists_the_files_and_refuses_what_it_cannot_do(folder, tmp_p
     ):
         assert main(arguments) == 2
         assert said in capsys.readouterr().err
+    arrays = folder / "arrays.npz"
+    whole = arrays.read_bytes()
+    for damaged in (whole[:-9], whole.replace(np.float64(1.0).tobytes(), bytes(8))):
+        arrays.write_bytes(damaged)
+        assert main(["export", "run", str(tmp_path / "to"), outputs]) in (1, 2)
+        said = capsys.readouterr()
+        assert f"{arrays} is damaged" in said.out + said.err
+        assert "force=true" in said.out + said.err
     (folder / "status.json").write_text(json.dumps({"state": "failed", "message": "no data"}))
     assert main(["export", "run", str(tmp_path / "to"), outputs]) == 2
     assert "holds no finished run (state: failed): no data" in capsys.readouterr().err

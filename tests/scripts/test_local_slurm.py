@@ -26,7 +26,7 @@ def local_slurm(action, folder):
 
 
 def processes(folder):
-    """Every process that knows this cluster's configuration."""
+    """Every process that knows this cluster's configuration, by its number and command."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
@@ -52,9 +52,17 @@ def test_it_runs_a_job_and_stop_ends_a_running_one_with_all_daemons(folder):
         assert time.monotonic() < end
         time.sleep(0.1)
     assert len(processes(folder)) > 3
-
-    assert local_slurm("stop", folder).returncode == 0
-    assert processes(folder) == []
+    shell = ["sh", "-c", "sleep 600 & echo; wait"]  # a user's, in which the cluster's variable is set
+    other = subprocess.Popen(shell, env=environment, stdout=subprocess.PIPE, start_new_session=True)
+    assert other.stdout.readline() == b"\n"
+    try:
+        assert local_slurm("stop", folder).returncode == 0
+        assert other.poll() is None
+        left = {command.split(b"\0")[0] for _, command in processes(folder)}
+        assert left == {b"sh", b"sleep"}
+    finally:
+        os.killpg(other.pid, signal.SIGKILL)
+        other.communicate()
 
 
 def test_it_goes_when_whoever_holds_it_is_killed(folder):

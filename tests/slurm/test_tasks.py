@@ -1,6 +1,7 @@
 """Tasks of one SLURM step: a run each, one run together, or what is refused before anything starts."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -58,6 +59,26 @@ def test_a_task_per_device_makes_one_run(srun, tmp_path):
     run = RunFolder(tmp_path / "toy-seed0")
     assert run.state == "done"
     assert json.loads(run.timing.read_text())["world_size"] == 2
+
+
+def test_a_job_submitted_from_within_a_step_has_no_tasks_of_that_step(srun, tmp_path):
+    """Its batch script inherits the variables of the step; the run starts its processes by itself."""
+    (tmp_path / "job").write_text(f"#!/bin/bash\n{TOY} '{tmp_path}' devices=2\n")
+    submit = f"sbatch --wait --output='{tmp_path / 'said'}' '{tmp_path / 'job'}'"
+    code, said = srun(2, f"[ $SLURM_PROCID = 0 ] || {submit}")
+    assert code == 0, said
+    run = RunFolder(tmp_path / "toy-seed0")
+    assert run.state == "done", (tmp_path / "said").read_text()
+    assert json.loads(run.timing.read_text())["world_size"] == 2
+
+
+def test_a_task_that_ends_before_it_comes_is_named_while_the_first_waits(srun, tmp_path):
+    log = tmp_path / "toy-seed0" / "log.txt"
+    waits = f"{TOY} '{tmp_path}' devices=2 & until grep -qs 'waiting for' '{log}'; do sleep 0.2; done; kill $!; wait $!"
+    code, said = srun(2, f"[ $SLURM_PROCID = 0 ] || exit 0; {waits}")
+    assert code == 143, said
+    assert re.search(r"waiting for task 1 of 2 that make the run \(until [\d:]+\)\n", said)
+    assert RunFolder(log.parent).state == "preempted"
 
 
 def test_tasks_of_a_run_that_cannot_begin_all_say_why(srun, tmp_path):

@@ -13,11 +13,17 @@ def _torch_settings(torch_settings):
 
 @pytest.fixture(autouse=True)
 def _toy(monkeypatch):
-    """Give a run a folder that does not depend on when the toy is interrupted."""
+    """Give a run a folder and a hash that do not depend on when the toy is interrupted."""
+    _patch(monkeypatch)
+
+
+def _patch(patch):
     import toy
 
-    monkeypatch.setattr("sparseid.training.run.run_directory", toy.directory)
-    monkeypatch.setattr("sparseid.training.recipe.run_directory", toy.directory)
+    for module in ("run", "recipe"):
+        patch.setattr(f"sparseid.training.{module}.run_directory", toy.directory)
+    for module in ("build", "recipe"):
+        patch.setattr(f"sparseid.training.{module}.run_hash", toy.identity)
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +34,5 @@ def undisturbed(tmp_path_factory):
     from sparseid.training import run
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sparseid.training.run.run_directory", toy.directory)
-        patch.setattr("sparseid.training.recipe.run_directory", toy.directory)
+        _patch(patch)
         return run.execute(toy.toy_config(tmp_path_factory.mktemp("undisturbed")))

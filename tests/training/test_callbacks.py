@@ -29,7 +29,7 @@ def steps(curves, trainer, losses):
 
 
 def test_curves_hold_the_mean_of_an_interval_and_what_was_logged(tmp_path):
-    trainer, curves = Trainer(), StepCurves(tmp_path / "metrics.csv", batch_size=10)
+    trainer, curves = Trainer(), StepCurves(tmp_path / "metrics.csv", 10, print)
     curves.on_train_start(trainer, MODULE)
     trainer.callback_metrics = {"rate": torch.tensor(0.5), "val/error": torch.tensor(2.0)}
     steps(curves, trainer, [1.0] * 25 + [3.0] * 25 + [7.0])
@@ -45,12 +45,29 @@ def test_curves_hold_the_mean_of_an_interval_and_what_was_logged(tmp_path):
 def test_curves_are_cut_back_on_resume(tmp_path):
     path = tmp_path / "metrics.csv"
     path.write_text("step,samples,name,value\n50,50,loss,1.0\n60,60,val,2.0\n100,100,loss,3.0\n6")
-    StepCurves(path, 1).on_train_start(Trainer(step=60), MODULE)
+    StepCurves(path, 1, print).on_train_start(Trainer(step=60), MODULE)
     assert path.read_text() == "step,samples,name,value\n50,50,loss,1.0\n60,60,val,2.0\n"
 
 
+@pytest.mark.parametrize(
+    ("damage", "left"),
+    [
+        (b"50,50,lo\xff\xfes,1.0\n", "1"),
+        (b"50,50,lo60,60,val,2.0\n7\xe9\n", "2"),
+        (b"\n50,,loss,1.0\nx,50,loss,1.0\n50,50,loss,\n", "4"),
+    ],
+)
+def test_damaged_lines_of_curves_are_left_out_and_counted(tmp_path, damage, left):
+    path, said = tmp_path / "metrics.csv", []
+    whole = b"step,samples,name,value\n40,40,loss,1.0\n"
+    path.write_bytes(whole + damage + b"60,60,val,2.0\n60,60,va")
+    StepCurves(path, 1, said.append).on_train_start(Trainer(step=60), MODULE)
+    assert path.read_bytes() == whole + b"60,60,val,2.0\n"
+    assert said == [f"damaged lines of metrics.csv are left out: {left}"]
+
+
 def test_interval_survives_a_checkpoint(tmp_path):
-    first, second = (StepCurves(tmp_path / name, 1) for name in ("a.csv", "b.csv"))
+    first, second = (StepCurves(tmp_path / name, 1, print) for name in ("a.csv", "b.csv"))
     trainer = Trainer()
     first.on_train_start(trainer, MODULE)
     steps(first, trainer, [4.0] * 20)
@@ -62,14 +79,14 @@ def test_interval_survives_a_checkpoint(tmp_path):
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_every_step_is_looked_at_on_the_cpu(tmp_path, bad):
-    trainer, curves = Trainer(step=7), StepCurves(tmp_path / "metrics.csv", 1)
+    trainer, curves = Trainer(step=7), StepCurves(tmp_path / "metrics.csv", 1, print)
     curves.on_train_start(trainer, MODULE)
     with pytest.raises(RunDiverged, match=r"^the loss is not finite at step 10$"):
         steps(curves, trainer, [1.0, 1.0, bad])
 
 
 def test_a_look_over_several_steps_names_them(tmp_path):
-    curves = StepCurves(tmp_path / "metrics.csv", 1)
+    curves = StepCurves(tmp_path / "metrics.csv", 1, print)
     curves._sum, curves._checked, curves._step = torch.tensor(math.nan), 50, 73  # as on a GPU before a checkpoint
     with pytest.raises(RunDiverged, match="at a step from 51 to 73"):
         curves.check(Trainer())

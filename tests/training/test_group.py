@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 
 import pytest
 import toy
@@ -22,6 +23,7 @@ from sparseid.training.run_folder import RunFolder
 def tasks(monkeypatch, tmp_path):
     """Make processes of a SLURM step with a task per device: the configuration, and a task by its number."""
     monkeypatch.setenv("SLURM_STEP_NUM_TASKS", "2")
+    monkeypatch.setenv("SLURM_GTIDS", "0,1")
     monkeypatch.setenv("SLURM_JOB_ID", str(os.getpid()))
     monkeypatch.setattr(group, "LOOK_S", 0.01)
     monkeypatch.setattr(group, "_end_now", lambda text: None)  # it would end the tests
@@ -200,6 +202,29 @@ def test_tasks_that_never_come_are_counted(tasks, tmp_path, monkeypatch):
     monkeypatch.setattr(group, "FIRST_S", 0.0)
     with pytest.raises(RunError, match="the first of the tasks that make the run has not come"):
         part(tasks(1))
+
+
+def test_who_is_waited_for_is_said_once_with_the_end_of_the_wait(tasks, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(group, "SAY_S", 0.05)
+    monkeypatch.setattr(group, "COME_S", 0.3)
+    monkeypatch.setattr(group, "WAIT_S", 0.0)
+    folder, before = RunFolder(tmp_path), datetime.now()
+    with pytest.raises(RunError), tasks(0) as first, first.training(Preemption(), folder):
+        raise AssertionError("nobody trains")
+    ends = {f"{before + timedelta(seconds=seconds):%H:%M:%S}" for seconds in range(60)}
+    (line,) = capsys.readouterr().out.splitlines()
+    text, end = line.split("(until ")
+    assert text == "waiting for task 1 of 2 that make the run "
+    assert end.rstrip(")") in ends
+    assert line in (tmp_path / "log.txt").read_text()
+
+    monkeypatch.setattr(group, "FIRST_S", 0.3)
+    with pytest.raises(RunError, match="has not come"):
+        part(tasks(1))
+    (line,) = capsys.readouterr().out.splitlines()
+    text, end = line.split(" (until ")
+    assert text.startswith("task 1 waits for the first of the tasks that make toy-")
+    assert end.rstrip(")") in ends
 
 
 def broken(known=None):

@@ -462,3 +462,13 @@ def test_mode_is_checked():
     with pytest.raises(ConfigError, match=r"logger\.mode must be auto or online or offline"):
         compose(["logger=wandb", "logger.mode=never"])
     assert compose(["logger=wandb"]).logger == LoggerSettings("wandb")
+
+
+def test_damaged_curves_do_not_keep_a_run_from_being_reported(tmp_path):
+    """They stay as they are if only the tests of a run are left."""
+    cfg = logged(tmp_path)
+    folder = loggers.RunFolder(toy.directory(cfg))
+    folder.path.mkdir(parents=True)
+    for content, resumed in (b"step,samples,name,value\n", False), (b"step,samples,name,value\n7,\xff\n", True):
+        folder.metrics.write_bytes(content)
+        assert loggers.request(cfg, folder)["resumed"] == resumed

@@ -215,11 +215,18 @@ def test_another_number_of_processes_goes_on_and_is_in_the_rows(tmp_path, capsys
 @pytest.fixture
 def alone(monkeypatch):
     """An environment without a launcher's variables."""
-    for name in (*GROUP, *WORLD_SIZES, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NUM_NODES"):
-        monkeypatch.delenv(name, raising=False)
+    for name in [name for name in os.environ if name in (*GROUP, *WORLD_SIZES) or name.startswith("SLURM_")]:
+        monkeypatch.delenv(name)
 
 
-STEP_OF_TWO = {"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "1"}
+def step(tasks, nodes=1, here=None, **others):
+    """Return the variables of a task of a SLURM step, of which SLURM has started `here` tasks on this node."""
+    listed = ",".join(map(str, range(here or tasks // nodes)))
+    numbers = {"SLURM_STEP_NUM_TASKS": tasks, "SLURM_STEP_NUM_NODES": nodes, "SLURM_JOB_NUM_NODES": nodes}
+    return {name: str(value) for name, value in numbers.items()} | {"SLURM_GTIDS": listed, **others}
+
+
+STEP_OF_TWO = step(2, SLURM_PROCID="1")
 
 
 @pytest.mark.parametrize(
@@ -227,7 +234,7 @@ STEP_OF_TWO = {"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "1"}
     [
         (1, {}, False),
         (1, {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2"}, False),
-        (1, {"SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "4"}, False),
+        (1, step(4, SLURM_PROCID="3"), False),
         (2, {}, False),
         (2, {"RANK": "1", "LOCAL_RANK": "1"}, False),  # of another program
         (2, {"LOCAL_RANK": "1", RUN: "another run"}, False),
@@ -235,7 +242,8 @@ STEP_OF_TWO = {"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "1"}
         (2, {"LOCAL_RANK": "0", RUN: "ours"}, False),
         (2, STEP_OF_TWO, True),
         (2, {**STEP_OF_TWO, "SLURM_PROCID": "0"}, False),
-        (3, {"SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0"}, False),
+        (2, {**STEP_OF_TWO, "SLURM_GTIDS": "0"}, False),  # of a step from which this job was submitted
+        (3, step(1, SLURM_PROCID="0"), False),
     ],
 )
 def test_a_helper_is_a_process_that_a_run_on_several_devices_has_started(
@@ -255,16 +263,18 @@ def test_a_helper_is_a_process_that_a_run_on_several_devices_has_started(
 @pytest.mark.parametrize(
     ("devices", "strategy", "environment", "remedy"),
     [
-        (2, "ddp", {"SLURM_STEP_NUM_TASKS": "4"}, "srun --ntasks=2"),
-        (2, "auto", {"SLURM_STEP_NUM_TASKS": "4"}, "trainer=ddp trainer.devices=4"),
-        (1, "ddp", {"SLURM_STEP_NUM_TASKS": "4"}, "trainer=single"),
-        (2, "ddp", {"SLURM_STEP_NUM_TASKS": "2", "SLURM_STEP_NUM_NODES": "2"}, "--nodes=1"),
+        (2, "ddp", step(4), "srun --ntasks=2"),
+        (2, "auto", step(4), "trainer=ddp trainer.devices=4"),
+        (1, "ddp", step(4), "trainer=single"),
+        (2, "ddp", step(2, nodes=2), "--nodes=1"),
         (2, "ddp", {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "2"}, "without that program"),
         (2, "ddp", {"OMPI_COMM_WORLD_SIZE": "2"}, "without that program"),
-        (1, "auto", {"SLURM_STEP_NUM_TASKS": "4"}, None),
+        (1, "auto", step(4), None),
         (1, "auto", {"WORLD_SIZE": "4"}, None),
-        (2, "ddp", {"SLURM_STEP_NUM_TASKS": "1"}, None),
-        (2, "ddp", {"SLURM_STEP_NUM_TASKS": "2", "PMI_SIZE": "2"}, None),
+        (2, "ddp", step(1), None),
+        (2, "ddp", step(2, PMI_SIZE="2"), None),
+        (2, "ddp", step(4, here=1), None),  # a batch script that was submitted from within a step of 4 tasks
+        (2, "ddp", step(2, nodes=2, SLURM_JOB_NUM_NODES="1"), None),
         (2, "ddp", {"LOCAL_RANK": "1", "WORLD_SIZE": "2", RUN: "ours"}, None),
     ],
 )

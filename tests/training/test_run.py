@@ -226,13 +226,49 @@ def test_no_usable_checkpoint(tmp_path, interrupted):
 def test_killed_between_the_two_renames(tmp_path, interrupted):
     folder = interrupted / "checkpoints"
     (folder / "last.ckpt").rename(folder / "next.ckpt")
-    assert checkpoints.usable_checkpoint(folder, print) == folder / "previous.ckpt"
-    assert checkpoints.usable_checkpoint(tmp_path, print) is None
+    assert checkpoints.usable_checkpoint(folder, "hash0", print) == folder / "previous.ckpt"
+    assert checkpoints.usable_checkpoint(tmp_path, "hash0", print) is None
     leftover = folder / ".next.ckpt.abc.tmp"
     leftover.write_bytes(b"half")
     execute(toy.toy_config(tmp_path))
     assert sorted(path.name for path in folder.glob("*.ckpt")) == ["last.ckpt", "previous.ckpt"]
     assert not leftover.exists()
+
+
+def test_a_checkpoint_of_another_run_is_refused_and_nothing_is_lost(tmp_path, interrupted):
+    other = execute(toy.toy_config(tmp_path, seed=1, **SHORT)) / "checkpoints" / "last.ckpt"
+    last, own = interrupted / "checkpoints" / "last.ckpt", (interrupted / "checkpoints" / "last.ckpt").read_bytes()
+    last.write_bytes(other.read_bytes())
+    before = contents(interrupted / "checkpoints")
+    refused = rf"{last} is a checkpoint of another run, hash1; this one is hash0\. Nothing was changed\.\nMove it"
+    with pytest.raises(RunError, match=refused):
+        execute(toy.toy_config(tmp_path))
+    assert contents(interrupted / "checkpoints") == before
+    last.unlink()
+    expected = toy.results(execute(toy.toy_config(tmp_path / "undisturbed")))
+    assert toy.results(execute(toy.toy_config(tmp_path))) == expected
+
+    last.write_bytes(own)  # the last one again, of an unfinished training
+    (interrupted / "status.json").unlink()
+    last.with_name("previous.ckpt").write_bytes(other.read_bytes())  # not needed
+    assert toy.results(execute(toy.toy_config(tmp_path))) == expected
+
+
+def test_a_checkpoint_from_before_runs_were_named_in_it_is_continued(tmp_path, interrupted):
+    for path in (interrupted / "checkpoints").glob("*.ckpt"):
+        content = checkpoints.load(path)
+        assert content["sparseid"].pop("run") == "hash0"
+        torch.save(content, path)
+    folder = execute(toy.toy_config(tmp_path))
+    assert toy.results(folder) == toy.results(execute(toy.toy_config(tmp_path / "undisturbed")))
+
+
+def test_a_repeated_run_continues_in_the_folder_that_it_is_moved_to(tmp_path):
+    """Its checkpoints name the run, not the folder."""
+    folder = execute(toy.toy_config(tmp_path, force=True, **SHORT))
+    (folder / "result.json").unlink()
+    assert execute(toy.toy_config(tmp_path, **SHORT)) == folder
+    assert RunFolder(folder).state == "done"
 
 
 def test_every_checkpoint_is_plain(tmp_path):
@@ -246,6 +282,23 @@ def test_a_pickled_object_is_refused(tmp_path, interrupted):
         torch.save({"state_dict": {}, "sparseid": Path("x")}, interrupted / "checkpoints" / name)
     with pytest.raises(RunError, match=r"No checkpoint can be read"):
         execute(toy.toy_config(tmp_path))
+
+
+# Damaged results
+
+
+def test_a_done_run_whose_arrays_are_cut_repeats_its_tests(tmp_path, capsys, monkeypatch):
+    folder = execute(toy.toy_config(tmp_path, **SHORT))
+    expected, arrays = toy.results(folder), (folder / "arrays.npz").read_bytes()
+    truncate(folder / "arrays.npz")
+    assert RunFolder(folder).state == "failed"
+    assert f"{folder / 'arrays.npz'} is damaged" in RunFolder(folder).message
+    monkeypatch.setattr(toy.ToyModule, "training_step", lambda self, batch, batch_idx: 1 / 0)
+    execute(toy.toy_config(tmp_path, **SHORT))
+    assert "arrays.npz is missing or damaged: the tests are repeated" in capsys.readouterr().out
+    assert RunFolder(folder).state == "done"
+    assert toy.results(folder) == expected
+    assert (folder / "arrays.npz").read_bytes() == arrays
 
 
 # Full disk, unwritable folder, old schema

@@ -1,5 +1,6 @@
 """Finished runs are read back."""
 
+import shutil
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from sparseid.config.compose import compose
 from sparseid.errors import InputError
 from sparseid.methods.module import StackedModule
 from sparseid.training.checkpoints import load
+from sparseid.training.errors import RunError
 from sparseid.training.run import execute
 
 
@@ -51,6 +53,23 @@ def test_a_misspelled_checkpoint_and_a_folder_that_holds_no_finished_run_are_ref
         sparseid.load_run(tmp_path)
     with pytest.raises(InputError, match="does not exist: name the folder of a run"):
         sparseid.load_run(tmp_path / "nowhere")
+
+
+def test_damaged_files_of_a_finished_run_are_named_with_the_remedy(folder, tmp_path):
+    copy = tmp_path / folder.name
+    shutil.copytree(folder, copy)
+    arrays, last = copy / "arrays.npz", copy / "checkpoints" / "last.ckpt"
+    whole = arrays.read_bytes()
+    arrays.write_bytes(whole.replace(whole[100:120], bytes(20)))  # within the first array
+    with pytest.raises(RunError, match=rf"^{arrays} is damaged .*force=true"):
+        sparseid.load(copy)
+    arrays.write_bytes(whole[:-100])
+    with pytest.raises(InputError, match=rf"holds no finished run .state: failed.: {arrays} is damaged .*force=true"):
+        sparseid.load(copy)
+    arrays.write_bytes(whole)
+    last.write_bytes(last.read_bytes()[:-100])
+    with pytest.raises(RunError, match=rf"^{last} is damaged .*force=true"):
+        sparseid.load(copy)
 
 
 # The trained model on new samples

@@ -18,7 +18,7 @@ from omegaconf import DictConfig, OmegaConf
 from sparseid.config.choices import PICKED_GROUPS, choices
 from sparseid.config.components import BASES, FOLDERS, settings_classes
 from sparseid.config.files import use_text_files
-from sparseid.config.messages import COMPOSITION_ERRORS, Origins, check_defaults, diagnose, parse, text_of, unknown_key
+from sparseid.config.messages import COMPOSITION_ERRORS, Origins, diagnose, parse, text_of, unknown_key
 from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS
 from sparseid.config.validate import papers, problems
@@ -59,6 +59,12 @@ def compose(overrides: Sequence[str] = (), configs: Path = CONFIGS) -> RunConfig
     ------
     ConfigError
         For unknown, mistyped, missing or invalid settings; the message is ready to print.
+
+    Examples
+    --------
+    >>> cfg = compose(["experiment=digitcircle", "scale=smoke", "seed=3"])
+    >>> cfg.method.name, cfg.data.name, cfg.seed
+    ('sparling', 'digit_circle', 3)
     """
     origins = Origins(overrides, configs)
     return to_run_config(load(origins), origins)
@@ -84,7 +90,6 @@ def load(origins: Origins) -> DictConfig:
             tree = hydra_compose(ROOT, overrides=origins.overrides, return_hydra_config=True)
     except COMPOSITION_ERRORS as error:
         raise diagnose(error, origins) from error
-    check_defaults(tree.hydra.runtime.choices, origins)
     HydraConfig.instance().set_config(tree)  # read by ${hydra:...}
     return tree
 

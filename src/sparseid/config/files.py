@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from pathlib import Path
 
 from hydra._internal.core_plugins.file_config_source import FileConfigSource
@@ -12,6 +11,8 @@ from hydra.core.plugins import Plugins
 from hydra.plugins.config_source import ConfigLoadError, ConfigResult
 from omegaconf import OmegaConf
 
+from sparseid.config.defaults_list import check_defaults_list
+from sparseid.homes import expanded
 from sparseid.text import read_text
 
 SPACES = str.maketrans("\x85\u2028\u2029", "   ")
@@ -26,7 +27,7 @@ class TextFileSource(FileConfigSource):
 
     def __init__(self, provider: str, path: str) -> None:
         super().__init__(provider, path)
-        self.path = os.path.expanduser(self.path)
+        self.path = expanded(self.path)
 
     def load_config(self, config_path: str) -> ConfigResult:
         """Return the content of a file.
@@ -35,6 +36,8 @@ class TextFileSource(FileConfigSource):
         ------
         InputError
             If it is not UTF-8.
+        DefaultsListError
+            If its defaults list has a mistake.
         """
         path = Path(self.path, self._normalize_file_name(config_path)).resolve()
         if not path.is_file():
@@ -42,10 +45,13 @@ class TextFileSource(FileConfigSource):
         text = read_text(path).translate(SPACES)
         stream = io.StringIO(text)
         stream.name = str(path)  # for PyYAML's messages
+        config = OmegaConf.load(stream)
+        group = config_path.rpartition("/")[0]
+        check_defaults_list(path, group, OmegaConf.to_container(config, resolve=False), text)
         return ConfigResult(
             provider=self.provider,
             path=self.full_path(),
-            config=OmegaConf.load(stream),
+            config=config,
             header=self._get_header_dict(text[:512]),
         )
 

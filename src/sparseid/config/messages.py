@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBase
 
 from sparseid.config.choices import PICKED_GROUPS, choices, dotted_keys, scales, settable_keys
 from sparseid.config.components import FOLDERS
+from sparseid.config.defaults_list import DefaultsListError
 from sparseid.config.search_path import config_file, config_folders, yaml_files
 from sparseid.errors import ConfigError
 from sparseid.extensions import unset_hint
@@ -29,9 +30,6 @@ from sparseid.text import read_text
 COMPOSITION_ERRORS = (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError)
 """Errors of a composition that the configuration causes (Hydra refuses some overrides with a bare ValueError)."""
 
-
-KEYWORDS = ("override", "optional")
-"""Words before a group in a defaults list."""
 
 ENTRY = re.compile(r"^\s*-\s+((?:\w+\s+)*)(/?[\w/]+)(?:@\S+)?:[ \t]+([^\s#]+)", re.MULTILINE)
 """An entry of a defaults list that selects a file of a group: words before it, group, choice."""
@@ -135,6 +133,8 @@ def diagnose(error: Exception, origins: Origins) -> ConfigError:
     """
     cause = _omegaconf_cause(error)
     text = str(error)
+    if isinstance(error, DefaultsListError):
+        return ConfigError(error.problem, source=f"{origins.shown(error.path)}, line {error.line}", hint=error.hint)
     if isinstance(error, OverrideParseException):
         return _unreadable(error.override, origins)
     if isinstance(error, MissingConfigException):
@@ -154,6 +154,9 @@ def diagnose(error: Exception, origins: Origins) -> ConfigError:
         # Either a group or a key does not exist: Hydra does not distinguish the two, and the user need not either.
         key = cause.full_key if cause is not None and cause.full_key else unknown[1]
         source = _source(text, unknown[1], origins)
+        if package := re.fullmatch(r"([\w/]+)@(\w+)\.\1", key):
+            problem = f"{package[1]} is selected for {package[2]}, not for the run"
+            return ConfigError(problem, source=source, hint="begin the file with the line # @package _global_")
         return _misfit(key, source, origins) or _unknown_key(key, source, cause)
     if isinstance(cause, ConfigKeyError | ConfigAttributeError) and cause.full_key:
         source = _source(text, cause.full_key, origins)
@@ -165,88 +168,33 @@ def diagnose(error: Exception, origins: Origins) -> ConfigError:
     )
 
 
-def check_defaults(choices: Mapping[str, str | None], origins: Origins) -> None:
-    """Refuse what Hydra overlooks in the defaults lists of the selected files: misspelt keywords, a second override.
-
-    It ignores any unknown word before a group, and of two overrides of one group in a file the last one wins.
-
-    Parameters
-    ----------
-    choices
-        Hydra's choices: group, perhaps with its package (``experiment/at@_global_``) -> selected file.
-    origins
-        Origins of the composition's settings.
-
-    Raises
-    ------
-    ConfigError
-        For the first one.
-    """
-    names = ["config", *(f"{group.partition('@')[0]}/{choice}" for group, choice in choices.items())]
-    for path in filter(None, (config_file(name, origins.folders) for name in names)):
-        if error := _misspelt_keyword(path, origins) or _second_override(path, origins):
-            raise error
-
-
-def _misspelt_keyword(path: Path, origins: Origins) -> ConfigError | None:
-    """Return the error for the first misspelt keyword in a file's defaults list, or None."""
-    for words, group, choice in ENTRY.findall(_defaults_list(path)):
-        for word in words.split():
-            if word not in KEYWORDS:
-                return _unknown_keyword(word, group, choice, origins.shown(path))
-    return None
-
-
-def _second_override(path: Path, origins: Origins) -> ConfigError | None:
-    """Return the error for two entries of a file's defaults list that select the same group, or None."""
-    listed, text = _defaults_list(path), read_text(path, western=True)
-    above = text[: text.find(listed)].count("\n") + 1 if listed else 0
-    seen: dict[str, tuple[int, str]] = {}
-    for entry in ENTRY.finditer(listed):
-        group = entry[0].split(":")[0].split()[-1].lstrip("/")  # with its package, if it has one: group@package
-        here = above + listed[: entry.end()].count("\n"), " ".join(entry[0].split())
-        if group in seen:
-            (first, one), (second, other) = seen[group], here
-            problem = f"{group} is selected twice in the defaults list: {one} (line {first}), {other} (line {second})"
-            return ConfigError(problem, source=origins.shown(path), hint="keep one of these lines")
-        seen[group] = here
-    return None
-
-
 def _behind_an_override(name: str, entry: str, origins: Origins) -> ConfigError:
     """Return the error for a plain entry behind an override in the defaults list of a file of Hydra's name."""
     path = config_file(name, origins.folders)
-    if path is not None and (misspelt := _misspelt_keyword(path, origins)):
-        return misspelt
+    found = _entries(path) if path else ()
+    lines = [f"line {line}" for line, words, *what in found if ": ".join(what) == entry and "override" not in words]
     return ConfigError(
         f"the defaults list has {entry} behind an override",
-        source=origins.named(name),
+        source=", ".join([origins.named(name), *lines[:1]]),
         hint=f"write - override /{entry}, or move the entry before the overrides",
     )
 
 
-def _unknown_keyword(word: str, group: str, choice: str, source: str) -> ConfigError:
-    hint = did_you_mean(word, KEYWORDS) or f"before a group there can be: {', '.join(KEYWORDS)}"
-    return ConfigError(
-        f"unknown word {word!r} in the defaults list: - {word} {group}: {choice}", source=source, hint=hint
-    )
-
-
-def _defaults_list(path: Path) -> str:
-    """Return the text of a file's defaults list."""
-    found = re.search(r"^defaults:.*\n((?:[ \t-].*\n|\n|#.*\n)*)", read_text(path, western=True) + "\n", re.MULTILINE)
-    return found[1] if found else ""
+def _entries(path: Path) -> Iterator[tuple[int, list[str], str, str]]:
+    """Yield line, words before the group, group and choice of the entries of a file's defaults list that have these."""
+    text = read_text(path, western=True) + "\n"
+    if listed := re.search(r"^defaults:.*\n((?:[ \t-].*\n|\n|#.*\n)*)", text, re.MULTILINE):
+        for entry in ENTRY.finditer(text, *listed.span(1)):
+            yield text.count("\n", 0, entry.end()) + 1, entry[1].split(), entry[2].lstrip("/"), entry[3]
 
 
 def _selected_twice(group: str, choice: str, origins: Origins) -> ConfigError:
     """Return the message for a second choice of a group that is not marked as an override, in the file that has it."""
     for path in (path for folder in origins.folders for path in yaml_files(folder)):
-        for words, entry, entry_choice in ENTRY.findall(_defaults_list(path)):
-            if (entry.lstrip("/"), entry_choice) == (group, choice) and "override" not in words.split():
-                if unknown := [word for word in words.split() if word not in KEYWORDS]:
-                    return _unknown_keyword(unknown[0], entry, choice, origins.shown(path))
-                hint = f"write - override /{group}: {choice}"
-                return ConfigError(f"{group} is selected already", source=origins.shown(path), hint=hint)
+        for line, words, entry, entry_choice in _entries(path):
+            if (entry, entry_choice) == (group, choice) and "override" not in words:
+                source, hint = f"{origins.shown(path)}, line {line}", f"write - override /{group}: {choice}"
+                return ConfigError(f"{group} is selected already", source=source, hint=hint)
     return ConfigError(f"{group} is selected twice", hint=f"write - override /{group}: {choice} in a defaults list")
 
 
@@ -271,14 +219,14 @@ def _experiment(origins: Origins) -> str:
     """Return the selected experiment: that of the command line, else the default of the root file."""
     if chosen := origins.override("experiment"):
         return str(parse_override(chosen.partition(": ")[2]).value())
-    root = ENTRY.findall(_defaults_list(origins.configs / "config.yaml"))
-    return next((choice for _, group, choice in root if group.lstrip("/") == "experiment"), "")
+    root = _entries(origins.configs / "config.yaml")
+    return next((choice for _, _, group, choice in root if group == "experiment"), "")
 
 
 def _picks(preset: str, origins: Origins) -> set[tuple[str, str]]:
     """Return the groups and choices in a preset's defaults list."""
     path = config_file(f"experiment/{preset}", origins.folders)
-    return {(group.lstrip("/"), choice) for _, group, choice in ENTRY.findall(_defaults_list(path))} if path else set()
+    return {(group, choice) for _, _, group, choice in _entries(path)} if path else set()
 
 
 def unknown_key(key: str, source: str) -> ConfigError:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sparseid.errors import ConfigError
 from sparseid.extensions import packages
+from sparseid.homes import expanded
 from sparseid.project import CONFIGS
 
 KEY = "hydra.searchpath"
@@ -55,7 +56,7 @@ def with_config_dir(overrides: Sequence[str], folder: str) -> list[str]:
     ConfigError
         If the folder does not exist or contains none of the groups of configurations.
     """
-    path, source = Path(folder).expanduser().resolve(), f"command line: --config-dir {folder}"
+    path, source = Path(expanded(folder)).resolve(), f"command line: --config-dir {folder}"
     if not path.is_dir():
         raise ConfigError(f"{folder} is not a folder", source=source)
     _require_groups(path, source)
@@ -107,7 +108,7 @@ def _folder(element: str) -> Path:
     """
     scheme, _, rest = element.rpartition("://")
     problem = "is not a folder"
-    if scheme in ("", "file") and (path := Path(rest).expanduser()).is_dir():
+    if scheme in ("", "file") and (path := Path(expanded(rest))).is_dir():
         _require_groups(path.resolve(), f"command line: {KEY}")
         return path.resolve()
     if scheme == "pkg":

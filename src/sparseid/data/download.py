@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sparseid.data.cache import cached_file, digest
@@ -13,6 +13,8 @@ from sparseid.errors import InputError
 TRIES = 3
 """Number of connections before a download fails; the next command resumes it."""
 TIMEOUT_S = 30
+PAGES = (b"<!doctype html", b"<html")
+"""Beginnings of web pages."""
 CHUNK = 2**16
 """Bytes written at a time."""
 
@@ -37,7 +39,7 @@ def download(url: str, path: Path, md5: str | None, instead: str, mirrors: Seque
     Raises
     ------
     InputError
-        If it cannot be downloaded, or its checksum differs.
+        If it cannot be downloaded, its checksum differs or, without one, the server sends too little or a web page.
     """
 
     def make(target: Path) -> None:
@@ -94,6 +96,8 @@ def _fetch(url: str, part: Path, md5: str | None) -> bool:
             part.unlink()  # longer than the file: not the same file
             raise OSError("the partial download is longer than the file")
         response.raise_for_status()
+        if response.status_code not in (requests.codes.ok, requests.codes.partial_content):
+            raise OSError(f"the server has no file there ({response.status_code} {response.reason})")
         resumed = response.status_code == requests.codes.partial_content
         tag = response.headers.get("ETag", "")
         sent = tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified", "")
@@ -111,7 +115,34 @@ def _fetch(url: str, part: Path, md5: str | None) -> bool:
                 mark.write_text(f"{url}\n{sent}\n{begun}", encoding="utf-8")
             for chunk in response.iter_content(CHUNK):
                 target.write(chunk)
+    if md5 is None:  # which would tell
+        _refuse_other_content(part, "" if "Content-Encoding" in response.headers else begun, response.headers)
     return resumed
+
+
+def _refuse_other_content(part: Path, size: str, headers: Mapping[str, str]) -> None:
+    """Refuse a part of the file, or a page about an error, for the whole; OSError.
+
+    Parameters
+    ----------
+    part
+        What was received.
+    size
+        Number of bytes of the whole; another text if it is unknown.
+    headers
+        Of the answer.
+    """
+    have = part.stat().st_size
+    with part.open("rb") as file:
+        head = file.read(100).lstrip().lower()
+    if size.isdigit() and have < int(size):  # what is missing is requested next
+        raise OSError(f"the server sends {have} of {size} bytes")
+    problem = "nothing" if have == 0 else f"{have} bytes, not {size}" if size.isdigit() and have != int(size) else ""
+    if headers.get("Content-Type", "").startswith("text/html") or head.startswith(PAGES):
+        problem = "a web page instead of the file"
+    if problem:
+        part.unlink()
+        raise OSError(f"the server sends {problem}")
 
 
 def _mark(part: Path) -> Path:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from sparseid.homes import expanded
 from sparseid.project import CHECKOUT, SAMPLES
 
 
 def data_folder() -> Path:
     """Return ``$SPARSEID_DATA``, by default ``data`` in the checkout, or in the current folder without a checkout."""
-    return Path(os.environ.get("SPARSEID_DATA") or (CHECKOUT or Path.cwd()) / "data").expanduser()
+    return Path(expanded(os.environ.get("SPARSEID_DATA") or (CHECKOUT or Path.cwd()) / "data"))
 
 
 def samples_folder() -> Path:

@@ -28,6 +28,7 @@ from sparseid.config.compose import compose
 from sparseid.data.module import DataModule
 from sparseid.errors import InputError
 from sparseid.files import replace_file, replaced_folder
+from sparseid.homes import expanded
 from sparseid.methods.baselines import NAMES
 from sparseid.papers.rows import PREFIX, key_columns, rows_frame
 from sparseid.spelling import did_you_mean
@@ -106,7 +107,7 @@ class Estimator(TransformerMixin, BaseEstimator):
         if not isinstance(seed, int | np.integer):
             seed = int(check_random_state(seed).randint(2**31))
         with refusals(), undisturbed(), ExitStack() as stack:
-            outputs = Path(keep or stack.enter_context(tempfile.TemporaryDirectory())).expanduser()
+            outputs = Path(expanded(keep or stack.enter_context(tempfile.TemporaryDirectory())))
             files = {Path(name).stem: stored(outputs / INPUTS, name, content) for name, content in inputs.items()}
             chosen = {
                 "scale": self.preset,

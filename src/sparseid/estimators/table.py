@@ -13,7 +13,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparseid.data.module import DataModule
-from sparseid.data.tables import Table, table_of_frame
+from sparseid.data.sparse import sparse_fault
+from sparseid.data.tables import Table, held, table_of_frame
+from sparseid.errors import InputError
 from sparseid.estimators.base import Estimator, RefusedInput, npz, refusals
 
 FEWEST = 10
@@ -54,8 +56,10 @@ class TableEstimator(ClassNamePrefixFeaturesOutMixin, Estimator):
     def _inputs(self, X: Any) -> NDArray[np.float32]:
         """Return new samples (N, features) in the form of the training data."""
         check_is_fitted(self)
-        values = self._table(X, reset=False).values
-        return (values if self._scale is None else self._scale.apply(values)).astype(np.float32)
+        table = self._table(X, reset=False)
+        values = table.values if self._scale is None else self._scale.apply(table.values)
+        with refusals("X"):
+            return held(values, np.float32, table.names.tolist(), table.where)
 
     def transform(self, X: Any) -> NDArray[np.float32] | pd.DataFrame:
         """Return the codes of samples, whose values are scaled as those of the training data were.
@@ -115,7 +119,11 @@ def labels_of(estimator: Estimator, y: Any, rows: int) -> NDArray[np.float64]:
 
 def framed(X: Any) -> Any:
     """Return an AnnData as a frame, anything else unchanged."""
-    return X.to_df() if hasattr(X, "obs_names") and hasattr(X, "to_df") else X
+    if not (hasattr(X, "obs_names") and hasattr(X, "to_df")):
+        return X
+    if fault := sparse_fault(X.X):
+        raise InputError(f"the values are no sparse matrix: {fault}")
+    return X.to_df()
 
 
 def npz_of(table: Table, **columns: ArrayLike) -> bytes:

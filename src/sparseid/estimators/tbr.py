@@ -14,6 +14,7 @@ from sklearn.metrics import r2_score
 from sparseid.data.tree_table.settings import CLUSTER
 from sparseid.estimators.base import RefusedInput
 from sparseid.estimators.table import TableEstimator, labels_of, npz_of
+from sparseid.homes import expanded
 from sparseid.spelling import did_you_mean
 
 
@@ -101,7 +102,7 @@ class TBR(TableEstimator):
         if str(self.tree).lstrip().startswith("("):
             return {"tree.txt": str(self.tree).encode()}
         try:
-            return {"tree.txt": Path(self.tree).expanduser().read_bytes()}
+            return {"tree.txt": Path(expanded(self.tree)).read_bytes()}
         except OSError as error:
             text = f"the tree {self.tree} cannot be read ({error.strerror}): name a file, or write it in Newick format"
             raise RefusedInput(text) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -56,11 +57,38 @@ def wait_briefly() -> None:
 
 
 def gpus() -> list[str]:
-    """Return the GPUs that this process may use, named as in ``CUDA_VISIBLE_DEVICES``: by index, or UUID."""
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if visible is not None:
-        return [name.strip() for name in visible.split(",") if name.strip() not in ("", "-1")]
-    return list(_uuids())
+    """Return the GPUs that this process may use, named as in ``CUDA_VISIBLE_DEVICES``: by index, or UUID.
+
+    CUDA, and torch like it, ignores all that follows the first invalid name, and a list with a GPU twice altogether.
+    """
+    visible, known = os.environ.get("CUDA_VISIBLE_DEVICES"), _uuids()
+    if visible is None:
+        return list(known)
+    kind = next((prefix for prefix in ("GPU-", "MIG-") if visible.startswith(prefix)), "")
+    found: dict[str, str] = {}
+    for text in visible.split(","):
+        name = text if kind else _index(text)
+        if not name.startswith(kind or tuple("0123456789")):
+            break
+        gpu = name if kind == "MIG-" or not known else _uuid(name, known)  # nvidia-smi lists no parts of a GPU here
+        if not gpu:
+            break
+        if gpu in found:
+            return []
+        found[gpu] = name
+    return list(found.values())
+
+
+def _index(text: str) -> str:
+    """Return the whole number that a text begins with, read like CUDA does: ``1`` of `` 01st``; empty without one."""
+    number = re.match(r"\s*[+-]?\d+", text)
+    return str(int(number[0])) if number else ""
+
+
+def _uuid(name: str, known: Mapping[str, str]) -> str:
+    """Return the UUID of a GPU by its index or the beginning of its UUID; empty if there is none, or several."""
+    found = [uuid for index, uuid in known.items() if name == index or (name and uuid.startswith(name))]
+    return found[0] if len(found) == 1 else ""
 
 
 def _uuids() -> dict[str, str]:
@@ -70,7 +98,7 @@ def _uuids() -> dict[str, str]:
         found = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
     except (OSError, subprocess.SubprocessError):
         return {}
-    return {index.strip(): uuid.strip() for index, _, uuid in (line.partition(",") for line in found.splitlines())}
+    return dict(re.findall(r"^\s*(\d+)\s*,\s*(\S+)\s*$", found, re.MULTILINE))  # other lines: No devices were found
 
 
 def require_gpu(run: RunConfig) -> None:
@@ -159,7 +187,7 @@ def gpus_held(
     with ExitStack() as held:
         files = _lock_files(names, say)
         while names and not given_up():
-            if free := _take(files, run.trainer.devices, held):
+            if free := _take(files, run.trainer.devices, held, say):
                 names = free
                 break
             if not said:
@@ -196,29 +224,39 @@ def _lock_files(names: Sequence[str], say: Callable[[str], object]) -> dict[str,
         return dict.fromkeys(names)
     files: dict[str, Path | None] = {}
     for name in names:
-        found = [uuid for uuid in uuids.values() if uuid.startswith(name)]  # CUDA takes the beginning of a UUID, too
-        uuid = uuids.get(name) or (found[0] if len(found) == 1 else name)
+        uuid = _uuid(name, uuids) or name
         files[name] = folder / quote("-".join(filter(None, [job and f"job{job}", uuid])), safe="")
     return files
 
 
-def _take(files: Mapping[str, Path | None], number: int, held: ExitStack) -> list[str]:
-    """Lock the first free ones of some GPUs until the end of a context; return none if fewer than `number` are free."""
+def _take(files: dict[str, Path | None], number: int, held: ExitStack, say: Callable[[str], object]) -> list[str]:
+    """Lock the first free ones of some GPUs until the end of a context; return none if fewer than `number` are free.
+
+    GPUs without a lock, which others may use, come last. A lock that cannot be had (another user's file, a full disk, a
+    file system without locks) is said and not tried again.
+    """
     free: list[str] = []
     with ExitStack() as locks:
         for name, file in files.items():
+            if file is None or len(free) == number:
+                continue
             try:
-                if file is not None:
-                    locks.enter_context(FileLock(file, timeout=0, mode=0o666))
+                locks.enter_context(FileLock(file, timeout=0, mode=0o666))
+                free.append(name)
             except Timeout:
                 continue
-            except OSError:
-                pass  # a full disk, or a file system without locks: the GPU may be shared
-            free.append(name)
-            if len(free) == number:
-                held.push(locks.pop_all())
-                return free
-    return []
+            except OSError as error:
+                files[name] = None
+                say(
+                    f"GPU {name} has no lock: {file}: {error.strerror or error}; other commands may use the same GPU "
+                    f"(delete the file, or {LOCKS}=FOLDER: another place)"
+                )
+        shared = [name for name, file in files.items() if file is None]
+        free += shared[: number - len(free)]
+        if len(free) < number:
+            return []
+        held.push(locks.pop_all())
+    return free
 
 
 def _usable_gpus(runs: Sequence[RunConfig]) -> list[str]:

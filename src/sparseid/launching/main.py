@@ -6,7 +6,6 @@ Nothing here imports torch; the run itself does (`sparseid.launching.one_run`).
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 from sparseid.config.search_path import CONFIGS, config_folders, with_config_dir
 from sparseid.errors import ConfigError, InputError
 from sparseid.files import refused
+from sparseid.homes import expanded
 from sparseid.launching.component_help import component_pages
 from sparseid.launching.help import help_page
 
@@ -109,7 +109,7 @@ def _of_finished(command: str, words: list[str], as_csv: bool) -> int:
         outputs = value if word not in names else outputs
     if not names or (command == "export" and (as_csv or len(names) != 2)):
         raise ConfigError(f"{command} needs other arguments", source=f"command line: {' '.join(words)}", hint=usage)
-    folder = Path(outputs).expanduser()
+    folder = Path(expanded(outputs))
     try:
         return show(names, folder, as_csv) if command == "show" else export(names[0], Path(names[1]), folder)
     except RunError as error:
@@ -132,8 +132,9 @@ def _show(planned: Plan) -> None:
 
 
 def _home_expanded(override: str) -> str:
-    """Replace a ``~`` at the beginning of a value by the home folder; shells do not, in ``KEY=~/x``."""
-    return re.sub(r"(?<==)(['\"]?)~(?=/|$|\1$)", lambda found: found[1] + os.path.expanduser("~"), override, count=1)
+    """Replace a ``~`` or ``~user`` at the beginning of a value by the home folder; shells do not, in ``KEY=~/x``."""
+    home = r"(?<==)(['\"]?)(~[\w.-]*)(?=/|$|\1$)"
+    return re.sub(home, lambda found: found[1] + expanded(found[2]), override, count=1)
 
 
 class _Parser(argparse.ArgumentParser):

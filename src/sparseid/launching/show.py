@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sparseid.errors import InputError
+from sparseid.homes import expanded
 from sparseid.spelling import did_you_mean
 from sparseid.training.run_folder import RunFolder
 
@@ -75,7 +76,7 @@ def export(name: str, target: Path, outputs: Path) -> int:
     InputError
         If the name fits no run or several, the run has not finished, or the folder cannot be written.
     RunError
-        If the rows of the run cannot be read.
+        If the results of the run are damaged.
     """
     folders = find_runs(name, outputs)
     if len(folders) > 1:
@@ -84,7 +85,7 @@ def export(name: str, target: Path, outputs: Path) -> int:
         raise _unfinished(folders[0])
     from sparseid.reporting.export import export_run
 
-    target = target.expanduser()
+    target = Path(expanded(target))
     try:
         written = export_run(folders[0], target)
     except OSError as error:
@@ -95,9 +96,8 @@ def export(name: str, target: Path, outputs: Path) -> int:
 
 def _unfinished(folder: Path) -> InputError:
     run = RunFolder(folder)
-    message = (run.read_status() or {}).get("message", "")
     text = f"{folder} holds no finished run (state: {run.state})"
-    return InputError(f"{text}: {message}" if message else text)
+    return InputError(f"{text}: {run.message}" if run.message else text)
 
 
 def find_runs(name: str, outputs: Path) -> list[Path]:
@@ -114,7 +114,7 @@ def find_runs(name: str, outputs: Path) -> list[Path]:
         if not (found := run_folders(outputs)):
             raise InputError(f"{outputs} holds no run; outputs=FOLDER names another folder of runs")
         return found
-    folder = Path(name).expanduser()
+    folder = Path(expanded(name))
     if (folder / "status.json").is_file():
         return [folder]
     known = {path.name: path for path in run_folders(outputs)}

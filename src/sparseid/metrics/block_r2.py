@@ -43,6 +43,12 @@ def block_r2(train_inputs: Values, train_targets: Values, inputs: Values, target
     ------
     ValueError
         If inputs and targets have different numbers of samples, or the splits different numbers of columns.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1, 1, 60)[:, None]
+    >>> block_r2(x, x**2, x, x**2).round(1).tolist()
+    [1.0]
     """
     fitted, scored = (train_inputs[:MOST_SAMPLES], train_targets[:MOST_SAMPLES]), (inputs, targets)
     for x, y in (fitted, scored):

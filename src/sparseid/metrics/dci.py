@@ -89,6 +89,13 @@ def dci(
     ------
     ValueError
         If codes and factors have different numbers of samples.
+
+    Examples
+    --------
+    >>> factors = np.random.default_rng(0).normal(size=(60, 2))
+    >>> found = dci(factors, factors, factors, factors, samples=40)
+    >>> bool(found.disentanglement > 0.9)
+    True
     """
     if not _comparable(train_codes, train_factors, test_codes, test_factors):
         return DCI(np.nan, np.nan, np.nan)

@@ -76,6 +76,12 @@ def bootstrap_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> tup
         One number per replicate, without NaN.
     confidence
         Fraction of resampled means inside the interval.
+
+    Examples
+    --------
+    >>> low, high = bootstrap_interval([1.0, 2.0, 3.0, 4.0])
+    >>> f"[{low:.2f}, {high:.2f}]"
+    '[1.50, 3.50]'
     """
     array = np.asarray(values, float)
     resampled = array[_resamples(len(array))]

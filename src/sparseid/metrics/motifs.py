@@ -126,6 +126,13 @@ def match_motifs(maps: NDArray[np.floating], sites: NDArray[np.integer], n_symbo
     ValueError
         If a map holds a negative number or NaN, or a site has the wrong number of axes or an image or symbol that does
         not exist.
+
+    Examples
+    --------
+    >>> maps = np.zeros((1, 2, 5, 5))
+    >>> maps[0, 1, 2, 2] = 1.0  # channel 1 fires in the box of a symbol 0
+    >>> match_motifs(maps, np.array([[0, 0, 1, 4, 1, 4]]), n_symbols=1).tolist()
+    [[0, 1, 0], [0, 0, 0]]
     """
     counts = MotifCounts(n_symbols, maps.shape[1])
     counts.add(maps, sites)
@@ -176,6 +183,17 @@ def motif_errors(
     -------
     MotifErrors
         Fractions in [0, 1]. Without sites FNE is NaN, without predictions FPE is NaN, without hit sites CE is NaN.
+
+    Examples
+    --------
+    >>> from sparseid.metrics.motifs import MotifCounts
+    >>> counts = MotifCounts(n_symbols=1, n_channels=1)
+    >>> maps = np.zeros((1, 1, 5))
+    >>> maps[0, 0, 1] = 1.0  # one of the two sites below is hit
+    >>> counts.add(maps, np.array([[0, 0, 0, 2], [0, 0, 3, 5]]))
+    >>> errors = motif_errors(counts)
+    >>> errors.fpe, errors.fne, errors.ce
+    (0.0, 0.5, 0.0)
     """
     hits = counts.matrix[:-1, :-1]
     n_hits, n_outside, n_missed = int(hits.sum()), int(counts.matrix[NONE].sum()), int(counts.matrix[:-1, NONE].sum())

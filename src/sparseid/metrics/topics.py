@@ -49,6 +49,12 @@ def npmi(occurs: NDArray[np.bool_], groups: NDArray[np.integer]) -> NDArray[np.f
     -------
     NDArray
         (groups,)
+
+    Examples
+    --------
+    >>> occurs = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]], dtype=bool)
+    >>> npmi(occurs, np.array([[0, 1], [0, 2]])).tolist()
+    [1.0, -1.0]
     """
     chosen, place = np.unique(groups, return_inverse=True)
     present = occurs[:, chosen].astype(np.float32)

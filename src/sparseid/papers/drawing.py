@@ -18,18 +18,32 @@ if TYPE_CHECKING:
 
 INK = "#22272e"
 FAINT = "#8b949e"
-METRIC_COLOURS = {"fpe": "#c2410c", "fne": "#0f766e", "ce": "#6d28d9", "e2ee": "#1d4ed8"}
-CHANNEL_COLOURS = (
-    "#e6194b", "#1f9e3a", "#2f5fe0", "#f58231", "#8f1eb4", "#0fb5c9", "#e032d6", "#8a6d00", "#00796b", "#7a1f1f",
+FRAME = "#d5d9de"
+RIGHT, WRONG = "#15803d", "#b91c1c"
+"""Colours of words, by whether they are right."""
+BLUE, ORANGE, TEAL, AMBER, PURPLE, PINK, CYAN, GREEN = COLOURS = (
+    "#1d4ed8", "#c2410c", "#0f766e", "#d4a106", "#870078", "#ff6996", "#00b9eb", "#2da53c",
 )  # fmt: skip
-"""Ten hues that are distinct on a grey image; further channels repeat them."""
+"""The colours of kinds in all figures; distinct from each other, from the lines of axes and on a grey image."""
+KIND_COLOURS = (
+    *COLOURS, "#9678ff", "#781e00", "#f000f0", "#00d200", "#3c0087", "#d20f96", "#004b00", "#c8a0e6",
+)  # fmt: skip
+"""Further ones, for more kinds than eight; their distances are tested."""
+MARKERS = "osv^D"
+"""Markers of kinds: another one for each eight."""
+METRIC_COLOURS = {"fpe": ORANGE, "fne": TEAL, "ce": PURPLE, "e2ee": BLUE}
 LETTERS_PER_INCH = 14
 """Letters of a legend's title per inch."""
 
 
-def channel_colour(channel: int) -> str:
-    """Return the colour of a motif channel."""
-    return CHANNEL_COLOURS[channel % len(CHANNEL_COLOURS)]
+def kind_colour(number: int) -> str:
+    """Return the colour of a kind, by its number."""
+    return KIND_COLOURS[number % len(KIND_COLOURS)]
+
+
+def kind_marker(number: int) -> str:
+    """Return the marker of a kind, by its number; with its colour it tells forty kinds apart."""
+    return MARKERS[number // len(COLOURS) % len(MARKERS)]
 
 
 def new_figure(width: float, height: float, rows: int = 1, columns: int = 1, **subplots: Any) -> tuple[Figure, Any]:
@@ -89,11 +103,21 @@ def legend_line(colour: str, width: float) -> Line2D:
     return Line2D([], [], color=colour, linewidth=width)
 
 
-def legend_dot(colour: str, size: float = 5, hollow: bool = False) -> Line2D:
+def draw_kinds(axes: Axes, points: np.ndarray, kinds: np.ndarray, size: float) -> None:
+    """Draw points (n, 2) in the colours and with the markers of their kinds (n,); `size` is that of a dot."""
+    markers = np.array([kind_marker(kind) for kind in kinds])
+    for marker in dict.fromkeys(markers.tolist()):
+        mine = markers == marker
+        colours = [kind_colour(kind) for kind in kinds[mine]]
+        area = size if marker == MARKERS[0] else 3 * size  # a smaller one would be a dot
+        axes.scatter(points[mine, 0], points[mine, 1], s=area, c=colours, marker=marker, linewidth=0)
+
+
+def legend_dot(colour: str, size: float = 5, hollow: bool = False, marker: str = "o") -> Line2D:
     """Return the legend handle of points; ours are filled, the paper's `hollow`."""
     from matplotlib.lines import Line2D
 
-    return Line2D([], [], ls="", marker="o", markersize=size, color=colour, mfc="white" if hollow else colour)
+    return Line2D([], [], ls="", marker=marker, markersize=size, color=colour, mfc="white" if hollow else colour)
 
 
 def paper_label(scale: str) -> str:

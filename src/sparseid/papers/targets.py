@@ -1,6 +1,6 @@
 """Reported numbers and claims of a paper, read from ``papers/<paper>/targets.yaml``.
 
-The file has these parts.
+The file has these parts, below the ``paper``'s name, its ``title`` and, if known, the ``url`` where it is published.
 
 ``statistics``
     Aggregation of replicates in the paper (``centre``, ``interval``, ``over`` what), applied to ours as well. An
@@ -92,6 +92,8 @@ class PaperTargets:
 
     paper: str
     title: str
+    url: str
+    """Address of the paper at its publisher or on arXiv; empty if unknown."""
     titles: dict[str, str]
     """Title of each artefact."""
     targets: tuple[Target, ...]
@@ -131,6 +133,7 @@ def load_targets(paper: str) -> PaperTargets:
     return PaperTargets(
         paper=content["paper"],
         title=content["title"],
+        url=content.get("url", ""),
         titles={artefact["id"]: artefact["title"] for artefact in artefacts},
         targets=tuple(_target(single) for entry in content.get("targets", ()) for single in _single(entry)),
         statements=tuple(_statement(entry) for entry in content.get("claims", ())),

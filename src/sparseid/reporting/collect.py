@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from sparseid.papers.artefact import Arrays
 from sparseid.papers.recorded import read_recorded
 from sparseid.papers.rows import joined, newest, rows_frame, without_empty_keys
+from sparseid.training.arrays import check_arrays, read_arrays
 from sparseid.training.errors import RunError
 from sparseid.training.rows import Row, read_rows
 from sparseid.training.run_folder import RunFolder
@@ -75,7 +74,7 @@ class Collection:
     def arrays(self, scale: str) -> Arrays:
         """Return a lookup from run name to saved arrays (empty if the run saved none)."""
         folders = {run.path.name: run.path for run in self.runs if run.scale == scale and run.state == "done"}
-        return lambda name: read_arrays(folders[name]) if name in folders else {}
+        return lambda name: read_arrays(RunFolder(folders[name]).arrays) if name in folders else {}
 
     def scales(self) -> list[str]:
         """Return the scales with any run or row, in the order of the report."""
@@ -98,8 +97,8 @@ def collect(outputs: Path, scale: str | None = None, recorded: Path | None = Non
     Returns
     -------
     Collection
-        Rows come only from runs in the state ``done``. An unreadable ``result.json`` or recorded file becomes a problem
-        and affects nothing else in the report.
+        Rows come only from runs in the state ``done``. An unreadable ``result.json``, ``arrays.npz`` or recorded file
+        becomes a problem and affects nothing else in the report.
     """
     found: list[Row] = []
     runs: list[RunState] = []
@@ -108,6 +107,7 @@ def collect(outputs: Path, scale: str | None = None, recorded: Path | None = Non
         state, message = _state(folder)
         if state == "done":
             try:
+                check_arrays(RunFolder(folder).arrays, bytewise=True)  # a figure must not be the first to find out
                 found += rows_with_seconds(RunFolder(folder))
             except RunError as error:
                 state, message = "unreadable", str(error)
@@ -119,15 +119,6 @@ def collect(outputs: Path, scale: str | None = None, recorded: Path | None = Non
     known = known if scale is None else known[known["scale"] == scale]
     rows = joined(rows_frame(found).assign(source="outputs"), known.assign(source="recorded"))
     return Collection(newest(rows), runs, problems, outputs)
-
-
-def read_arrays(folder: Path) -> Mapping[str, np.ndarray]:
-    """Return the arrays in a run's ``arrays.npz``; empty without the file."""
-    path = folder / "arrays.npz"
-    if not path.is_file():
-        return {}
-    with np.load(path, allow_pickle=False) as arrays:
-        return dict(arrays)
 
 
 def run_folders(outputs: Path, scale: str | None = None) -> list[Path]:

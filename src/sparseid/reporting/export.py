@@ -12,9 +12,10 @@ import pandas as pd
 
 from sparseid.files import replace_file
 from sparseid.papers.rows import newest, rows_frame
-from sparseid.reporting.collect import RESULT, read_arrays
 from sparseid.reporting.rows_file import flat
+from sparseid.training.arrays import read_arrays
 from sparseid.training.rows import read_rows
+from sparseid.training.run_folder import RunFolder
 
 NUMBERS = "numbers"
 """Stem of the files with all rows of a run."""
@@ -43,11 +44,12 @@ def export_run(folder: Path, target: Path) -> list[str]:
     Raises
     ------
     RunError
-        If the rows cannot be read.
+        If its results are damaged.
     OSError
         If the folder cannot be written.
     """
-    rows, arrays = rows_frame(read_rows(folder / RESULT)), read_arrays(folder)
+    run = RunFolder(folder)
+    rows, arrays = rows_frame(read_rows(run.result)), read_arrays(run.arrays)
     seeds = list(dict.fromkeys(rows["seed"].tolist()))
     tables = {NUMBERS: flat(newest(rows))}
     tables |= {name: array_table(values, seeds, arrays) for name, values in arrays.items() if _is_table(values, seeds)}

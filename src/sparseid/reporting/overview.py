@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sparseid.files import write_text
+
+
+@dataclass(frozen=True)
+class OpenClaim:
+    """A claim of the paper that does not hold, or not yet."""
+
+    statement: str
+    outcome: str
+    """``fails`` or ``undecided``."""
+    anchor: str
+    """Anchor on the paper's page."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +41,14 @@ class ArtefactLine:
     verdicts: dict[str, int]
     """Word of the verdict -> number of entries."""
     reading: bool = False
-    """True for another reading of one of the paper's artefacts."""
+    """True for another reading of one of the paper's artefacts, whose claims count once, as the paper's."""
+    open_claims: list[OpenClaim] = field(default_factory=list)
+    """Those of its claims that do not hold."""
+
+    @property
+    def measured(self) -> bool:
+        """True if it has a number."""
+        return any(count for word, count in self.verdicts.items() if word != "missing")
 
 
 @dataclass(frozen=True)
@@ -44,6 +62,8 @@ class Overview:
     artefacts: list[ArtefactLine]
     own: int = 0
     """Number of finished runs whose settings match no preset."""
+    url: str = ""
+    """Address of the paper; empty if unknown."""
 
     @property
     def path(self) -> str:
@@ -52,18 +72,81 @@ class Overview:
 
     @property
     def built(self) -> int:
-        """Number of artefacts that are built."""
-        return len({line.id for line in self.artefacts if line.scale})
+        """Number of artefacts that are built, without other readings."""
+        return len({line.id for line in self.artefacts if line.scale and not line.reading})
 
     @property
     def planned(self) -> int:
         """Number of artefacts that are not built yet."""
         return sum(not line.scale for line in self.artefacts)
 
+    def measured(self, scale: str) -> bool:
+        """Return whether any run of a scale is finished."""
+        return self.progress[scale][0] > 0
+
+    @property
+    def scale(self) -> str:
+        """The scale with the most finished runs; smoke, which decides nothing, only without others; else empty."""
+        found = [scale for scale in self.progress if self.measured(scale)]
+        return max(found, key=lambda scale: (scale != "smoke", self.progress[scale][0]), default="")
+
+    @property
+    def empty_scales(self) -> list[str]:
+        """The scales without a finished run."""
+        return [scale for scale in self.progress if not self.measured(scale)]
+
+    def lines(self, measured: bool) -> list[ArtefactLine]:
+        """Return the lines of the scales with finished runs and those without a scale, or the lines of empty scales."""
+        return [line for line in self.artefacts if (line.scale not in self.empty_scales) == measured]
+
     def claims(self, scale: str) -> Counter[str]:
         """Return the number of claims of each outcome at a scale; another reading's are the paper's and count once."""
-        lines = (line for line in self.artefacts if line.scale == scale and not line.reading)
-        return sum((Counter(line.claims) for line in lines), Counter())
+        return sum((Counter(line.claims) for line in self._own(scale)), Counter())
+
+    def open_claims(self, outcome: str) -> list[OpenClaim]:
+        """Return the claims with an outcome at :attr:`scale`."""
+        return [claim for line in self._own(self.scale) for claim in line.open_claims if claim.outcome == outcome]
+
+    @property
+    def sentence(self) -> str:
+        """A sentence in plain English about what was reproduced at :attr:`scale` and what was not."""
+        planned = f", {self.planned} more {_are(self.planned)} not built yet" if self.planned else ""
+        if not self.scale:
+            return f"No run is finished yet: {_tables(self.built)} {_are(self.built)} built{planned}."
+        measured = sum(line.measured for line in self._own(self.scale))
+        found = self.claims(self.scale)
+        parts = [
+            _counted(found["holds"], "holds", "hold"),
+            _counted(found["fails"], "fails", "fail"),
+            _counted(found["undecided"], "is undecided", "are undecided"),
+        ]
+        if found["unchecked"]:
+            parts.append(_counted(found["unchecked"], "is not checked yet", "are not checked yet"))
+        outcomes = f"{', '.join(parts[:-1])} and {parts[-1]}"
+        return f"At scale={self.scale}, {measured} of {_tables(self.built)} {_are(measured)} measured{planned}" + (
+            f"; of the paper's {_claims(found.total())}, {outcomes}." if found.total() else "."
+        )
+
+    def _own(self, scale: str) -> list[ArtefactLine]:
+        """Return the lines of a scale without those of other readings."""
+        return [line for line in self.artefacts if line.scale == scale and not line.reading]
+
+
+def _claims(count: int) -> str:
+    return f"{count} claim" if count == 1 else f"{count} claims"
+
+
+def _tables(count: int) -> str:
+    return f"{count} table or figure" if count == 1 else f"{count} tables and figures"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _counted(count: int, singular: str, plural: str) -> str:
+    """Return a count with its verb, ``none fails``, ``1 fails`` or ``2 fail``."""
+    return f"{count} {plural}" if count > 1 else f"{count or 'none'} {singular}"
 
 
 def page_name(paper: str) -> str:
@@ -82,6 +165,8 @@ def read_overview(paper: str, report: Path) -> Overview | None:
         return None
     try:
         fields: dict[str, Any] = json.loads((report / f"{paper}.json").read_text(encoding="utf-8"))
+        for line in fields["artefacts"]:
+            line["open_claims"] = [OpenClaim(**claim) for claim in line["open_claims"]]
         fields["artefacts"] = [ArtefactLine(**line) for line in fields["artefacts"]]
         return Overview(**fields)
     except (OSError, ValueError, TypeError, KeyError):

@@ -18,7 +18,14 @@ from sparseid.papers.registry import ARTEFACTS, PAPERS
 from sparseid.papers.targets import load_targets
 from sparseid.reporting import PAGE
 from sparseid.reporting.collect import Collection, collect
-from sparseid.reporting.overview import ArtefactLine, Overview, page_name, read_overview, write_overview
+from sparseid.reporting.overview import (
+    ArtefactLine,
+    OpenClaim,
+    Overview,
+    page_name,
+    read_overview,
+    write_overview,
+)
 from sparseid.reporting.own_runs import OwnTable, own_table
 from sparseid.reporting.pictures import RunPictures, newest_pictures
 from sparseid.reporting.provenance import Origin, origins
@@ -38,6 +45,8 @@ VERDICT_COLUMNS = {
     "missing": "missing",
 }
 """Verdict -> header of the column with its count on the start page, like :data:`CLAIM_COLUMNS` for outcomes."""
+MOST_LISTED = 5
+"""More claims than these are folded on the start page."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +55,10 @@ class PaperPage:
 
     paper: str
     title: str
+    url: str
+    """Address of the paper; empty if unknown."""
     sections: dict[str, list[Section]]
-    """Scale -> its built artefacts."""
+    """Scale -> its built artefacts; scales with finished runs first."""
     planned: list[Reported]
     """Its other artefacts."""
     pictures: dict[str, RunPictures]
@@ -79,7 +90,7 @@ class PaperPage:
         ]
         progress = {scale: _progress(sections) for scale, sections in self.sections.items()}
         own = sum(len(line.runs) for table in self.own for line in table.lines)
-        return Overview(self.paper, self.title, progress, built + planned, own)
+        return Overview(self.paper, self.title, progress, built + planned, own, self.url)
 
 
 @contextmanager
@@ -159,6 +170,11 @@ def _counts(section: Section) -> ArtefactLine:
         claims={**section.outcomes, "unchecked": len(section.unchecked)},
         verdicts=dict(section.verdicts),
         reading=bool(section.artefact.reading_of),
+        open_claims=[
+            OpenClaim(claim.statement, claim.finding.outcome, section.claim_anchor(claim.id))
+            for claim in section.claims
+            if claim.finding.outcome != "holds"
+        ],
     )
 
 
@@ -192,6 +208,7 @@ def _environment(pages: list[Overview]) -> Environment:
     environment.globals.update(
         pages=pages,
         claim_columns=CLAIM_COLUMNS,
+        most_listed=MOST_LISTED,
         verdict_columns=VERDICT_COLUMNS,
         start=PAGE.name,
         header=HEADER,
@@ -209,14 +226,14 @@ def _paper_page(paper: str, collection: Collection, scales: list[str], report: P
     targets = load_targets(paper)
     others = {(name, scale) for name, scale in _other_settings(paper, collection) if scale in scales}
     own = [run.path for run in collection.runs if run.state == "done" and (run.path.name, run.scale) in others]
+    sections = {
+        name: [write_artefact(entry, collection, report, name, kinds) for entry in built] for name in scales if built
+    }
     return PaperPage(
         paper=paper,
         title=targets.title,
-        sections={
-            name: [write_artefact(entry, collection, report, name, kinds) for entry in built]
-            for name in scales
-            if built
-        },
+        url=targets.url,
+        sections=dict(sorted(sections.items(), key=lambda section: not any(entry.done for entry in section[1]))),
         planned=[reported(targets, name) for name in PAPERS[paper].not_built],
         pictures=newest_pictures(collection.runs, report),
         collection=collection,

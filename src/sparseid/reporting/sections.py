@@ -77,6 +77,10 @@ class Section:
         """Anchor on the paper's page."""
         return f"{self.scale}-{file_name(self.artefact.id)}"
 
+    def claim_anchor(self, claim: str) -> str:
+        """Return the anchor of a claim, by its id, on the paper's page."""
+        return f"{self.anchor}-{claim}"
+
 
 @dataclass(frozen=True)
 class Reported:

@@ -24,14 +24,16 @@ from sparseid.papers.registry import artefact, prepared, run_figures, run_summar
 from sparseid.papers.rows import newest, rows_frame
 from sparseid.reporting import PAGE
 from sparseid.reporting.aggregate import Entry, entries, mixes_recipes
-from sparseid.reporting.collect import RESULT, Collection, collect, read_arrays
+from sparseid.reporting.collect import RESULT, Collection, collect
 from sparseid.reporting.figures import save_figure
 from sparseid.reporting.page import build_report
 from sparseid.reporting.runs_table import RunsTable, runs_tables
 from sparseid.reporting.sections import file_name, others_file
 from sparseid.reporting.tables import HEADER, Line, caption, lines, markdown, markdown_table, marks, number
 from sparseid.reporting.verdicts import Verdict
+from sparseid.training.arrays import read_arrays
 from sparseid.training.rows import read_rows
+from sparseid.training.run_folder import RunFolder
 
 WIDTH = 118
 """Columns if the output is not a terminal."""
@@ -66,7 +68,7 @@ def finish_run(folder: Path, page: bool = True) -> None:
     rows = _rows_of(folder)
     remove_leftovers(folder)
     with replaced_folder(folder / "figures") as figures:  # even if empty: a sign that all figures are drawn
-        for name, figure in run_figures(paper, rows, read_arrays(folder), scale).items():
+        for name, figure in run_figures(paper, rows, read_arrays(RunFolder(folder).arrays), scale).items():
             save_figure(figure, figures, name)
     console = _console()
     _print_run(console, folder, rows)

@@ -28,6 +28,12 @@ class StackedLinear(nn.Module):
         (members, in, out)
     bias
         (members, 1, out), or None.
+
+    Examples
+    --------
+    >>> layer = StackedLinear(3, 2, [torch.Generator() for member in range(5)])
+    >>> layer(torch.zeros(5, 10, 3)).shape
+    torch.Size([5, 10, 2])
     """
 
     def __init__(
@@ -69,6 +75,12 @@ def stacked_mlp(
     last_bias
         Whether the last map has a bias. Before batch norm it must not: the norm removes it, so its gradient is pure
         rounding error and Adam would turn it into a random walk.
+
+    Examples
+    --------
+    >>> networks = stacked_mlp([3, 8, 2], [torch.Generator() for member in range(5)], nn.ReLU)
+    >>> networks(torch.zeros(5, 10, 3)).shape
+    torch.Size([5, 10, 2])
     """
     layers: list[nn.Module] = []
     for place, (inputs, outputs) in enumerate(pairwise(sizes), start=2):

@@ -12,7 +12,7 @@ import pytorch_lightning as pl
 from lightning_fabric.plugins.environments import LightningEnvironment
 from lightning_fabric.utilities.exceptions import MisconfigurationException
 
-from sparseid.config.identity import member_seeds
+from sparseid.config.identity import member_seeds, run_hash
 from sparseid.config.schema import RunConfig
 from sparseid.data.module import DataModule
 from sparseid.errors import InputError
@@ -36,7 +36,15 @@ def run_numbers(cfg: RunConfig) -> RunNumbers:
 
 
 def build_data(cfg: RunConfig) -> DataModule:
-    """Return the data module of the data settings."""
+    """Return the data module of the data settings.
+
+    Examples
+    --------
+    >>> from sparseid.config.compose import compose
+    >>> data = build_data(compose(["experiment=tbr/fig4", "scale=smoke"]))
+    >>> type(data).__name__
+    'TreeSimulationData'
+    """
     made: DataModule = load_object(cfg.data.loads, type(cfg.data)).from_settings(cfg.data, run_numbers(cfg))
     if cfg.trainer.early_stop.patience:
         made.early_stop = cfg.trainer.early_stop
@@ -44,7 +52,15 @@ def build_data(cfg: RunConfig) -> DataModule:
 
 
 def build_module(cfg: RunConfig, data: DataModule) -> ExperimentModule:
-    """Return the module of the method settings, initialised from the global generators."""
+    """Return the module of the method settings, initialised from the global generators.
+
+    Examples
+    --------
+    >>> from sparseid.config.compose import compose
+    >>> cfg = compose(["experiment=tbr/fig4", "scale=smoke"])
+    >>> type(build_module(cfg, build_data(cfg))).__name__
+    'TBRModule'
+    """
     module = load_object(cfg.method.loads, type(cfg.method))
     made: ExperimentModule = module.from_settings(cfg.method, data, run_numbers(cfg))
     return made
@@ -61,8 +77,10 @@ def build_trainer(cfg: RunConfig, folder: RunFolder, preemption: Preemption) -> 
         If this machine does not have the requested devices.
     """
     settings = cfg.trainer
-    curves = StepCurves(folder.metrics, settings.batch_size)
-    last = LastCheckpoint(folder.checkpoints / LAST, settings.save_every_s, preemption, before_save=curves.check)
+    curves = StepCurves(folder.metrics, settings.batch_size, folder.say)
+    last = LastCheckpoint(
+        folder.checkpoints / LAST, run_hash(cfg), settings.save_every_s, preemption, before_save=curves.check
+    )
     progress = Bar() if sys.stdout.isatty() else _progress_lines(folder, curves, cfg)
     timing = Timing(folder.timing, settings.batch_size)
     callbacks: list[pl.Callback] = [curves, progress, timing, last]

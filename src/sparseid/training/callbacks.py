@@ -40,11 +40,14 @@ class StepCurves(pl.Callback):
         The file; lines after the step at which training starts are removed, so that a resume duplicates no line.
     batch_size
         Training samples per step.
+    say
+        Called with a line if lines of the file were damaged, which are removed, too.
     """
 
-    def __init__(self, path: Path, batch_size: int):
+    def __init__(self, path: Path, batch_size: int, say: Callable[[str], None]):
         self.path = path
         self.batch_size = batch_size
+        self.say = say
         self.loss = math.nan
         self._sum: torch.Tensor | None = None  # of this process's losses in the current interval
         self._sums = torch.zeros(0)  # of all processes, at the last check
@@ -58,7 +61,10 @@ class StepCurves(pl.Callback):
             own = self._sums[trainer.global_rank] if len(self._sums) == trainer.world_size else self._sums.mean()
             self._sum = own.to(pl_module.device)
         if trainer.is_global_zero:
-            write_text(self.path, HEADER + "".join(_lines_until(self.path, trainer.global_step)))
+            lines, damaged = _lines_until(self.path, trainer.global_step)
+            if damaged:
+                self.say(f"damaged lines of {self.path.name} are left out: {damaged}")
+            write_text(self.path, HEADER + "".join(lines))
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
@@ -252,12 +258,29 @@ class Timing(pl.Callback):
             write_json(self.path, content)
 
 
-def _lines_until(path: Path, step: int) -> list[str]:
-    """Return the complete lines of a curve file up to and including `step`."""
+def _lines_until(path: Path, step: int) -> tuple[list[str], int]:
+    """Return the readable lines of a curve file up to and including `step`, and the number of those that are not.
+
+    The last line is not counted if it has no end: a killed process leaves that.
+    """
     if not path.exists():
-        return []
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)[1:]
-    return [line for line in lines if line.endswith("\n") and int(line.partition(",")[0]) <= step]
+        return [], 0
+    content = path.read_bytes().removeprefix(HEADER.encode())
+    kept, damaged = [], 0
+    for line in content.split(b"\n")[:-1]:
+        try:
+            text = line.decode()
+            if _step_of(text) <= step:
+                kept.append(f"{text}\n")
+        except ValueError:
+            damaged += 1
+    return kept, damaged
+
+
+def _step_of(line: str) -> int:
+    """Return the step of a line of a curve file; ValueError if it is damaged."""
+    step, samples, _, value = line.split(",")
+    return (int(step), int(samples), float(value))[0]
 
 
 class Progress(pl.Callback):

@@ -28,7 +28,7 @@ from sparseid.training.seeding import restore_rng, rng_state
 
 LAST, PREVIOUS, NEXT = "last.ckpt", "previous.ckpt", "next.ckpt"
 RUN_STATE = "sparseid"
-"""Key of our part of a checkpoint: random generators, milestones, and whether training has finished."""
+"""Key of our part of a checkpoint: run hash, random generators, milestones, and whether training has finished."""
 
 AGREE_EVERY = 10
 """Number of steps after which several processes agree on whether to save or stop."""
@@ -54,31 +54,55 @@ def load(path: Path) -> dict[str, Any]:
     return content
 
 
-def usable_checkpoint(folder: Path, say: Callable[[str], None]) -> Path | None:
+def weights(path: Path) -> dict[str, Any]:
+    """Return the weights and buffers in a checkpoint, by name.
+
+    Raises
+    ------
+    RunError
+        If it is missing or damaged.
+    """
+    try:
+        state: dict[str, Any] = load(path)["state_dict"]
+    except Exception as error:  # torch raises many types for a damaged file
+        raise RunError(f"{path} is damaged ({error}). Repeat the run with force=true.") from error
+    return state
+
+
+def usable_checkpoint(folder: Path, run: str, say: Callable[[str], None]) -> Path | None:
     """Return the newest readable checkpoint of a run, or None without checkpoints.
 
     Parameters
     ----------
     folder
         The run's ``checkpoints`` folder.
+    run
+        The run's hash.
     say
         Called with a message if the newest checkpoint is damaged and the previous one is used.
 
     Raises
     ------
     RunError
-        If no existing checkpoint can be read.
+        If no existing checkpoint can be read, or the newest readable one is of another run.
     """
     damaged = []
     for path in (folder / LAST, folder / PREVIOUS):
         if not path.exists():
             continue
         try:
-            if RUN_STATE not in load(path):
+            content = load(path)
+            if RUN_STATE not in content:
                 raise ValueError("it was not written by this program")
         except Exception as error:  # torch raises many types for a damaged file
             damaged.append(f"{path}: {str(error).splitlines()[0] if str(error) else type(error).__name__}")
             continue
+        if (owner := content[RUN_STATE].get("run", run)) != run:  # those of earlier versions do not say whose they are
+            raise RunError(
+                f"{path} is a checkpoint of another run, {owner}; this one is {run}. Nothing was changed.\n"
+                f"Move it elsewhere: the same command then continues from the other checkpoint in {folder} or, without "
+                "one, begins again."
+            )
         if damaged:
             say(f"damaged checkpoint, resuming from {path.name}; {damaged[0]}")
         return path
@@ -132,6 +156,8 @@ class LastCheckpoint(Checkpoint):
     ----------
     path
         The file to write.
+    run
+        The run's hash.
     every_s
         Number of seconds between two checkpoints within a period.
     preemption
@@ -143,11 +169,13 @@ class LastCheckpoint(Checkpoint):
     def __init__(
         self,
         path: Path,
+        run: str,
         every_s: float,
         preemption: Preemption,
         before_save: Callable[[pl.Trainer], object] = lambda trainer: None,
     ):
         self.path = path
+        self.run = run
         self.every_s = every_s
         self.preemption = preemption
         self.before_save = before_save
@@ -210,10 +238,10 @@ class LastCheckpoint(Checkpoint):
     def on_save_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
-        """Add the random generators of all processes, and remove the state of Lightning's loops."""
+        """Add whose it is and the random generators of all processes; remove the state of Lightning's loops."""
         del checkpoint["loops"]
-        rng = gather(trainer, rng_state())
-        checkpoint[RUN_STATE] = {"rng": rng, "finished": self._finished, "milestones": self._milestones}
+        state = {"run": self.run, "rng": gather(trainer, rng_state())}
+        checkpoint[RUN_STATE] = {**state, "finished": self._finished, "milestones": self._milestones}
 
     def on_load_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]

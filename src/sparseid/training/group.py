@@ -19,6 +19,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
 from enum import StrEnum, auto
 from multiprocessing.connection import Connection, Pipe, wait
 from signal import SIGKILL, SIGTERM, Signals
@@ -40,6 +41,9 @@ COME_S = 300.0
 
 FIRST_S = 1800.0
 """Maximum number of seconds that a task waits for the first process, which may still be testing a run before."""
+
+SAY_S = 10.0
+"""Seconds after which a process says which others it waits for that have not come."""
 
 WAIT_S = 30.0
 """Maximum number of seconds that the processes of a run wait for each other to end."""
@@ -132,7 +136,7 @@ class First:
         try:
             if self._tasks is None:
                 self._start_helpers()
-            self._meet(preemption)
+            self._meet(preemption, folder)
             watch.start()
             yield
             failed = False
@@ -164,11 +168,16 @@ class First:
             self.helpers.append(helper)
             self.lines[ours] = rank
 
-    def _meet(self, preemption: Preemption) -> None:
+    def _meet(self, preemption: Preemption, folder: RunFolder) -> None:
         """Wait until all processes are ready to train, then tell them where torch's meeting is."""
-        end, ready = time.monotonic() + COME_S, 0
+        began, said, ready = time.monotonic(), False, 0
+        end = began + COME_S
         while ready < self.devices - 1:
             preemption.check()
+            late = [str(rank) for rank in range(1, self.devices) if rank not in self.lines.values()]
+            if late and not said and time.monotonic() > began + SAY_S:
+                said = True
+                folder.say(f"waiting for task {', '.join(late)} of {self.devices} that make the run ({_until(end)})")
             if len(self.lines) < self.devices - 1 and time.monotonic() > end:
                 here = ", ".join(map(str, [0, *sorted(self.lines.values())]))
                 raise RunError(f"{self.devices} tasks make the run, but only {here} came within {COME_S:g} s; {GO_ON}")
@@ -333,11 +342,15 @@ class Helper:
     def _connect(self, preemption: Preemption) -> Connection:
         if not self._address:
             return Connection(int(os.environ[LINE]))
-        end = time.monotonic() + FIRST_S
-        while time.monotonic() < end:
+        began, said = time.monotonic(), False
+        while (now := time.monotonic()) < began + FIRST_S:
             with suppress(OSError):
                 return _call(self._address)
             preemption.check()
+            if not said and now > began + SAY_S:
+                said = True
+                until = _until(began + FIRST_S)
+                print(f"task {self.rank} waits for the first of the tasks that make {self.name} ({until})", flush=True)
             time.sleep(LOOK_S)
         raise RunError(f"the first of the tasks that make the run has not come within {FIRST_S:g} s; {GO_ON}")
 
@@ -393,6 +406,11 @@ def _call(address: str) -> Connection:
         line.close()
         raise
     return Connection(line.detach())
+
+
+def _until(end: float) -> str:
+    """Return the time of day at which the clock that only goes forward shows `end`."""
+    return f"until {datetime.now() + timedelta(seconds=end - time.monotonic()):%H:%M:%S}"
 
 
 def _end_now(message: str) -> NoReturn:

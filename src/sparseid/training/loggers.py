@@ -97,7 +97,7 @@ def request(cfg: RunConfig, folder: RunFolder) -> dict[str, Any]:
     return {
         "folder": str(folder.path.absolute()),
         "mode": cfg.logger.mode,
-        "resumed": len(folder.metrics.read_text(encoding="utf-8").splitlines()) > 1,
+        "resumed": folder.metrics.read_bytes().count(b"\n") > 1,
         "pid": os.getpid(),
         "trial": list(trial),
         "init": {

@@ -75,7 +75,7 @@ def check_tasks(cfg: RunConfig) -> None:
     ConfigError
         If they do not fit, or if another program has started several processes for the run (torchrun, mpirun).
     """
-    devices, tasks, nodes = cfg.trainer.devices, _step_tasks(), _number("SLURM_STEP_NUM_NODES", 1)
+    devices, tasks, nodes = cfg.trainer.devices, _step_tasks(), _step_nodes()
     if _started_here(cfg) or (devices == 1 and cfg.trainer.strategy == "auto"):
         return
     asked = f"trainer.devices={devices}, trainer.strategy={cfg.trainer.strategy}"
@@ -132,7 +132,19 @@ def _number(variable: str, otherwise: int) -> int:
 
 
 def _step_tasks() -> int:
-    return _number("SLURM_STEP_NUM_TASKS", 1)
+    """Return the number of tasks of the SLURM step that this process is a task of; 1 outside of steps.
+
+    A job that is submitted from within a step inherits the variables of that step. ``SLURM_GTIDS`` is never inherited:
+    it lists the tasks that SLURM has started here, of a batch script the script alone.
+    """
+    tasks, nodes = _number("SLURM_STEP_NUM_TASKS", 1), _step_nodes()
+    here = os.environ.get("SLURM_GTIDS", "").count(",") + 1
+    ours = here == tasks if nodes == 1 else nodes <= _number("SLURM_JOB_NUM_NODES", nodes)
+    return tasks if ours else 1
+
+
+def _step_nodes() -> int:
+    return _number("SLURM_STEP_NUM_NODES", 1)
 
 
 def _is_task(cfg: RunConfig) -> bool:

@@ -7,20 +7,19 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytorch_lightning as pl
 
-from sparseid.config.identity import recipe_hash, row_keys, run_directory
+from sparseid.config.identity import recipe_hash, row_keys, run_directory, run_hash
 from sparseid.config.schema import RunConfig
 from sparseid.data.module import DataModule
-from sparseid.files import replace_file, write_json
+from sparseid.files import write_json
 from sparseid.measurements import Evaluation
 from sparseid.methods.module import ExperimentModule
 from sparseid.streams import Streams
 from sparseid.training import environment, parents
+from sparseid.training.arrays import write_arrays
 from sparseid.training.build import build_data, build_module, build_tester, build_trainer
-from sparseid.training.checkpoints import load, usable_checkpoint
-from sparseid.training.errors import RunError
+from sparseid.training.checkpoints import usable_checkpoint, weights
 from sparseid.training.group import First, Helper
 from sparseid.training.preemption import Preemption
 from sparseid.training.rows import Row, plain_keys, plain_value
@@ -48,14 +47,15 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption, gr
     helper = isinstance(group, Helper)
     quieten()
     prepare_runtime(cfg.trainer)
-    checkpoint = usable_checkpoint(folder.checkpoints, (lambda line: None) if helper else folder.say)
+    say = (lambda line: None) if helper else folder.say
+    checkpoint = usable_checkpoint(folder.checkpoints, run_hash(cfg), say)
 
     streams = Streams(cfg.seed)
     seed_everything(streams.integer("init"))
     data = build_data(cfg)
     module = build_module(cfg, data)
     if checkpoint is None:
-        parents.start(cfg, module, (lambda line: None) if helper else folder.say)
+        parents.start(cfg, module, say)
     trainer = build_trainer(cfg, folder, preemption)
     if not helper:
         made_with = record_start(cfg, folder, trainer, checkpoint, data.files)
@@ -84,8 +84,7 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption, gr
             folder.remark(remark)
     if lost := [seed for seed in cfg.seeds if all(row.value is None for row in rows if row.seed == seed)]:
         folder.remark(f"no results for seed {', '.join(map(str, lost))}: it has diverged, the others have not")
-    arrays: dict[str, Any] = dict(module.arrays)
-    replace_file(folder.arrays, lambda file: np.savez_compressed(file, **arrays))
+    write_arrays(folder.arrays, module.arrays)
     return rows
 
 
@@ -124,11 +123,7 @@ def record_start(
 def test(trainer: pl.Trainer, module: ExperimentModule, data: DataModule, evaluation: Evaluation) -> None:
     """Test the weights of one evaluation; the results are then in the module's ``measurements``."""
     module.evaluation = evaluation
-    try:
-        weights = load(evaluation.checkpoint)["state_dict"]
-    except Exception as error:  # torch raises many types for a damaged file
-        raise RunError(f"{evaluation.checkpoint} is damaged ({error}). Repeat the run with force=true.") from error
-    module.load_state_dict(weights, strict=True)
+    module.load_state_dict(weights(evaluation.checkpoint), strict=True)
     data.test_items = evaluation.items
     trainer.test(module, datamodule=data, verbose=False)
 

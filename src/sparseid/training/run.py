@@ -80,7 +80,7 @@ def lead(cfg: RunConfig, folder: RunFolder, group: First) -> None:
                 raise RunDiverged(f"{folder.path} has diverged: {message}. It would again; force=true repeats it.")
             else:
                 if (folder.read_status() or {}).get("state") == "done":
-                    folder.say(f"{folder.result} is missing or damaged: the tests are repeated")
+                    folder.say(f"{folder.result} or {folder.arrays.name} is missing or damaged: the tests are repeated")
                 make(cfg, folder, group)
 
 

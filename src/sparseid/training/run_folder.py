@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 
 from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.files import refused, remove_leftovers, write_json, write_text
+from sparseid.training.arrays import check_arrays
 from sparseid.training.errors import RunBusy, RunError
 from sparseid.training.rows import read_rows
 
@@ -228,19 +229,26 @@ class RunFolder:
 
     @property
     def state(self) -> str:
-        """State of the run; ``planned`` before its start, ``failed`` if it is done but its rows are damaged."""
+        """State of the run; ``planned`` before its start, ``failed`` if it is done but its results are damaged."""
         if not self.path.exists():
             self.settle()
         state = str((self.read_status() or {}).get("state", "planned"))
         return "failed" if state == "done" and self.damage() else state
 
     def damage(self) -> str:
-        """Return the error of reading the rows of a completed run; empty if they are valid."""
+        """Return the error in the results of a completed run; empty if its rows are valid and no array is cut off."""
         try:
             read_rows(self.result)
+            check_arrays(self.arrays)
         except RunError as error:
             return str(error)
         return ""
+
+    @property
+    def message(self) -> str:
+        """Message about the end of the run, or about damaged results; may be empty."""
+        status = self.read_status() or {}
+        return self.damage() if status.get("state") == "done" else str(status.get("message", ""))
 
     # Replacement by a forced run
 

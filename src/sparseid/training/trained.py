@@ -19,8 +19,9 @@ from sparseid.methods.module import ExperimentModule, StackedModule
 from sparseid.spelling import did_you_mean
 from sparseid.streams import Streams
 from sparseid.text import visible
+from sparseid.training.arrays import read_arrays
 from sparseid.training.build import build_data, build_module
-from sparseid.training.checkpoints import load as load_checkpoint
+from sparseid.training.checkpoints import weights
 from sparseid.training.rows import Row, read_rows
 from sparseid.training.run_folder import RunFolder
 from sparseid.training.seeding import seed_everything
@@ -68,15 +69,15 @@ class TrainedRun:
         ------
         InputError
             If there is no such checkpoint.
+        RunError
+            If it is damaged.
         """
         if checkpoint not in self.checkpoints:
             hint = did_you_mean(checkpoint, self.checkpoints) or f"checkpoints: {', '.join(self.checkpoints) or 'none'}"
             raise InputError(f"{self.folder} has no checkpoint {checkpoint!r}\n  {hint}")
         seed_everything(Streams(self.config.seed).integer("init"))
         module = build_module(self.config, self.data())
-        module.load_state_dict(
-            load_checkpoint(self.folder / "checkpoints" / f"{checkpoint}.ckpt")["state_dict"], strict=True
-        )
+        module.load_state_dict(weights(self.folder / "checkpoints" / f"{checkpoint}.ckpt"), strict=True)
         return module.eval()
 
 
@@ -173,7 +174,18 @@ def load(folder: str | Path, checkpoint: str = "last", data: Mapping[str, Any] |
     InputError
         If it is not a finished run, has no such checkpoint, or its data cannot be read.
     RunError
-        If its results cannot be read.
+        If its results or its weights are damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sparseid.estimators.sparse_vae import SparseVAE
+    >>> table = np.random.default_rng(0).normal(size=(40, 1)) @ [[1, 1, -1]]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     SparseVAE(latents=2, preset="smoke", patience=0).fit(table).save(f"{folder}/model")
+    ...     model = load(f"{folder}/model", data={"path": f"{folder}/model/inputs/path.npz"})
+    ...     model.transform(table)[0].shape
+    (40, 2)
     """
     run = load_run(folder)
     if data:
@@ -201,15 +213,25 @@ def load_run(folder: str | Path) -> TrainedRun:
     InputError
         If it is not a folder of a finished run, or of another version of the code.
     RunError
-        If its results cannot be read.
+        If its results are damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sparseid.estimators.sparse_vae import SparseVAE
+    >>> table = np.random.default_rng(0).normal(size=(40, 1)) @ [[1, 1, -1]]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     SparseVAE(latents=2, preset="smoke", patience=0).fit(table).save(f"{folder}/model")
+    ...     run = load_run(f"{folder}/model")
+    ...     run.config.method.name, run.checkpoints
+    ('sparse_vae', ['last'])
     """
     run = RunFolder(Path(folder))
     if not run.path.is_dir():
         raise InputError(f"{run.path} does not exist: name the folder of a run, outputs/<scale>/<paper>/<run>")
     if run.state != "done":
-        raise InputError(f"{run.path} holds no finished run (state: {run.state}): run its experiment to the end first")
-    with np.load(run.arrays, allow_pickle=False) as saved:
-        arrays = dict(saved)
+        why = run.message or "run its experiment to the end first"
+        raise InputError(f"{run.path} holds no finished run (state: {run.state}): {why}")
     saved_weights = visible(run.checkpoints.rglob("*.ckpt"))
     names = [path.relative_to(run.checkpoints).with_suffix("").as_posix() for path in saved_weights]
-    return TrainedRun(run.path, load_run_config(run.path), read_rows(run.result), arrays, names)
+    return TrainedRun(run.path, load_run_config(run.path), read_rows(run.result), read_arrays(run.arrays), names)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sparseid.data.arrays.reader import embedding_size, largest_label, read_series
+from sparseid.data.arrays.reader import embedding_size, largest_label, read_series, series_of
 from sparseid.errors import InputError
 from sparseid.settings import settings_errors
 
@@ -111,6 +111,26 @@ def test_labels_that_single_precision_holds_are_read(file_of, labels):
     np.testing.assert_allclose(read_series(file_of(labels=labels)).labels[:, 0], labels.astype(float), rtol=6e-8)
 
 
+def test_a_series_is_scaled_before_it_is_rounded(file_of, arrays_config, tmp_path):
+    """Times since 1970 are observations and labels like others if they are standardised."""
+    observations = WHOLE["observations"].copy()
+    observations[:, 3] = 1.7e9 + np.random.default_rng(0).integers(120, 240, 60).cumsum()
+    path = file_of(observations=observations, labels=SECONDS)
+    table = tmp_path / "series.csv"
+    lines = [
+        ",".join(map(repr, [*row, label])) for row, label in zip(observations.tolist(), SECONDS.tolist(), strict=True)
+    ]
+    table.write_text("\n".join([",".join([*"abcdefgh", "label"]), *lines]))
+    for config in (arrays_config(path=path), arrays_config(path=str(table), labels=["label"])):
+        with pytest.raises(InputError, match="differ by less than single precision can represent"):
+            series_of(config)
+        config.standardise = True
+        series = series_of(config)
+        for found, values in ((series.observations[:, 3], observations[:, 3]), (series.labels[:, 0], SECONDS)):
+            np.testing.assert_allclose(found, (values - values[:54].mean()) / values[:54].std(), rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(series.scale.mean, observations[:54].mean(axis=0))
+
+
 def test_many_random_values_of_which_some_become_equal_by_chance_are_read(file_of):
     values = np.random.default_rng(0).normal(size=(200_000, 1))
     read = read_series(file_of(observations=values, labels=values, ground_truth=None, latents=None))
@@ -138,10 +158,10 @@ def test_a_changed_file_is_read_again(file_of):
         ({"labels": None, "observations": None}, "it lacks the arrays observations and labels"),
         (
             {"observations": np.where(np.arange(60) % 20 == 0, np.nan, 0.0)[:, None]},
-            "beyond single precision in 3 of 60 rows",
+            "observations is NaN or infinite in 3 of 60 rows",
         ),
-        ({"observations": np.full((60, 2), 1e39)}, "observations is NaN, infinite or beyond single precision in 60"),
-        ({"labels": np.full((60, 1), np.inf)}, "labels is NaN, infinite or beyond single precision in 60 of 60"),
+        ({"observations": np.full((60, 2), 1e39)}, "row 1, column 0: 1e+39 is beyond single precision (3.4e+38)"),
+        ({"labels": np.full((60, 1), np.inf)}, "labels is NaN or infinite in 60 of 60"),
         ({"latents": np.full((60, 4), np.nan)}, "latents is NaN"),
         ({"labels": np.ones((60, 2))}, "labels is constant in column 0, 1"),
         ({"labels": np.stack([np.arange(60), np.zeros(60)], axis=1)}, "labels is constant in column 1"),
@@ -262,7 +282,7 @@ def test_a_table_has_labels_among_its_columns_and_keeps_all_names(tmp_path):
     assert series.feature_names.tolist() == ["neuron1", "neuron2", "neuron3"]
     assert series.label_names.tolist() == ["x", "y"]
     assert series.observations[:, 2].tolist() == [2 * n + 1 for n in range(60)]
-    scaled = series.standardised(0.1)
+    scaled = read_series(str(path), ["x", "y"], ["t"], held_out=0.1)
     np.testing.assert_allclose(scaled.observations[:54].mean(axis=0), 0, atol=1e-5)
     np.testing.assert_allclose(scaled.labels[:54].std(axis=0), 1, rtol=1e-5)
 

@@ -41,6 +41,22 @@ def test_an_unknown_length_means_to_the_end_of_the_file(write, size):
     np.testing.assert_array_equal(read_wav(path, 8000)[:101], SAMPLES)
 
 
+@pytest.mark.parametrize(
+    "after", [LIST, LIST + chunk(b"id3 ", b"1234567"), chunk(b"id3 ", b"7")[:-1], chunk(b"PAD ", b"")]
+)
+@pytest.mark.parametrize("size", [0xFFFFFFFF, 0x7FFFF000, 0])
+def test_chunks_after_samples_of_unknown_length_are_not_heard(write, size, after):
+    np.testing.assert_array_equal(read_wav(write(size=size, after=after), 8000), SAMPLES)
+    for torn in (after + b"??", after[4:]):  # not chunks up to the end: all that follows counts as samples
+        assert len(read_wav(write(size=size, after=torn), 8000)) > len(SAMPLES)
+
+
+def test_samples_that_look_like_the_head_of_a_chunk_are_heard(write):
+    data = SAMPLES.tobytes() + b"LIST" + struct.pack("<I", 2**31 - 1) + b"data" + struct.pack("<I", 10) + b"ab" * 7
+    for size in (0xFFFFFFFF, 0):
+        assert read_pcm(write(size=size, data=data)).content == data
+
+
 def test_an_extended_description_of_integers_is_read(write):
     np.testing.assert_array_equal(read_wav(write(EXTENDED), 8000), SAMPLES)
     np.testing.assert_array_equal(read_wav(write(EXTENDED, size=0xFFFFFFFF, before=LIST), 8000), SAMPLES)
@@ -55,9 +71,11 @@ def test_other_chunks_do_not_matter(write):
         np.testing.assert_array_equal(read_wav(write(before=before, after=after), 8000), SAMPLES)
 
 
-def test_a_length_of_64_bits_is_that_of_its_chunk(write):
-    sizes = chunk(b"ds64", struct.pack("<QQQI", 300, 202, 101, 0))
-    path = write(riff=b"RF64", length=0xFFFFFFFF, before=sizes, size=0xFFFFFFFF, after=LIST)
+@pytest.mark.parametrize("riff", [b"RF64", b"BW64"])
+@pytest.mark.parametrize("length", [202, 0])  # 0 of a stream that was not finished
+def test_a_length_of_64_bits_is_that_of_its_chunk(write, riff, length):
+    sizes = chunk(b"ds64", struct.pack("<QQQI", 300, length, 101, 0))
+    path = write(riff=riff, length=0xFFFFFFFF, before=sizes, size=0xFFFFFFFF, after=LIST)
     np.testing.assert_array_equal(read_wav(path, 8000), SAMPLES)
 
 

@@ -7,8 +7,9 @@ import pytest
 from anndata.io import write_elem
 from scipy import sparse
 
-from sparseid.data.gtex.reader import UnreadableError, gene_columns, read_cells, read_header
+from sparseid.data.gtex.reader import gene_columns, read_cells, read_header
 from sparseid.data.gtex.sources import SOURCES
+from sparseid.data.h5ad import UnreadableError
 from sparseid.errors import InputError
 
 GROUP = "Broad cell type"

@@ -77,6 +77,22 @@ def test_marks_quotes_newlines_and_spaces_change_no_table(tmp_path, zipped):
         assert read_tf_targets(path) == {"B": ("A",)}
 
 
+def test_no_pair_is_shifted_or_lost_by_separators_at_the_end_and_quotes(tmp_path):
+    path = tmp_path / "table.tsv"
+    path.write_text('TF\ttarget\ttissue\nA\tB\tblood\t\n"C"\tB\tblood\t\nD\tB\t5" wide\t\nE\t"B\t\nF\tB\t6"\t\n')
+    assert read_tf_targets(path) == {"B": ("A", "C", "D", "F"), '"B': ("E",)}
+    for text in ("TF\ttarget\n1\tA\tB\n", "TF\ttarget\nA\n", "TF,target\nA,B,C\n"):  # names of rows that R writes
+        path.write_text(text)
+        with pytest.raises(InputError, match=r"line 2 has \d fields, the line of names 2"):
+            read_tf_targets(path)
+    path.write_text('TF,target\nA,"B\nC,D\n"E",F\n')
+    with pytest.raises(InputError, match="line 2: the quotes do not match"):
+        read_tf_targets(path)
+    path.write_text("TF\ttarget\nA\tB\nC\tD\0\n")
+    with pytest.raises(InputError, match="NUL byte in line 3"):
+        read_tf_targets(path)
+
+
 def test_a_gene_may_be_named_like_a_missing_value(tmp_path):
     path = tmp_path / "table.tsv"
     path.write_text("TF\ttarget\nNAN\tB\nNA\tB\n\tB\nA\t\n")

@@ -6,7 +6,7 @@ import pytest
 
 TEXT = "the cat sat on the mat and the dog lay in the sun\n" * 40
 TINY = {
-    "gpt2": {"n_layer": 2, "n_embd": 8, "n_head": 2, "n_positions": 32, "vocab_size": 60},
+    "gpt2": {"n_layer": 2, "n_embd": 8, "n_head": 2, "n_positions": 32, "vocab_size": 60, "initializer_range": 0.3},
     "bert": {
         "num_hidden_layers": 2,
         "hidden_size": 8,
@@ -22,6 +22,7 @@ TINY = {
         "intermediate_size": 12,
         "max_position_embeddings": 32,
         "vocab_size": 60,
+        "initializer_range": 0.3,
     },
 }
 
@@ -44,7 +45,7 @@ def tokenizer(special):
 
 @pytest.fixture(scope="session")
 def saved_models(tmp_path_factory):
-    """Return a folder with a tiny model of each family, its weights drawn at random."""
+    """Return a folder with a tiny model of each family, its weights drawn at random: of GPT-NeoX with its own head."""
     import torch
     import transformers
 
@@ -53,7 +54,8 @@ def saved_models(tmp_path_factory):
         torch.manual_seed(0)
         config = transformers.AutoConfig.for_model(name, **sizes)
         config.save_pretrained(folder / name)
-        transformers.AutoModel.from_config(config).save_pretrained(folder / name)
+        whole = transformers.AutoModelForCausalLM if name == "gpt_neox" else transformers.AutoModel
+        whole.from_config(config).save_pretrained(folder / name)
         tokenizer(name == "bert").save(str(folder / name / "tokenizer.json"))
     return folder
 

@@ -1,4 +1,5 @@
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -135,6 +136,39 @@ def test_the_line_that_is_no_rating_is_named(settings, write, ratings, source, w
     message = refused(settings(source=source, path=str(write(source, rows=rows))))
     line = 22 if source in ("ml-25m", "ml-latest-small") else 21
     assert f", line {line}: '{wrong}" in message
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("1\0 2,7,4.0,9", "ratings.csv has a NUL byte in line 2"),
+        ('1,7,4.0,"9\n2,7,3.0,9\n3,7,3.0,9"', "line 2: a field has a tab or a newline; is a quote not closed?"),
+        ('"1"2,7,4.0,9', "line 2: the quotes do not match"),
+        ("0,1,7,4.0,9", "line 2: '0,1,7,4.0,9' is not userId, movieId"),
+        ("1_0,7,4.0,9", "line 2: '1_0,7,4.0,9' is not userId, movieId"),
+        (
+            f"{2**64},7,4.0,9",
+            f"line 2: '{2**64},7,4.0,9' is not userId, movieId, rating, timestamp, separated by commas",
+        ),
+    ],
+)
+def test_lines_that_pandas_would_read_as_others_are_refused(settings, write, line, said):
+    path = write("ml-25m") / "ratings.csv"
+    path.write_text(path.read_text().replace("\n", f"\n{line}\n", 1))
+    assert said in refused(settings(source="ml-25m", path=str(path.parent)))
+
+
+def test_quoted_numbers_and_commas_at_the_end_change_no_rating(settings, write):
+    config = settings(source="ml-25m", path=str(write("ml-25m")))
+    expected = prepared(config).matrix
+    path = Path(config.path) / "ratings.csv"
+    text = path.read_text()
+    for changed in (
+        text.replace("\n", ",\n"),
+        "".join('"' + line.replace(",", '","') + '"\n' for line in text.split()),
+    ):
+        path.write_text(changed)
+        assert np.array_equal(prepared(config).matrix, expected)
 
 
 def test_a_file_without_a_wrong_line_is_not_blamed_on_one(settings, write):

@@ -180,7 +180,7 @@ def test_files_in_another_form_are_refused(write, tmp_path):
     (tmp_path / "empty").touch()
     assert f"{tmp_path}/empty is empty" in refused(tmp_path / "empty")
     (tmp_path / "binary").write_bytes(bytes(range(256)) * 8)
-    assert "no line level1class" in refused(tmp_path / "binary")
+    assert "binary has a NUL byte in line 1" in refused(tmp_path / "binary")
 
 
 def test_marks_quotes_and_newlines_change_no_cell(write, tmp_path):
@@ -196,6 +196,20 @@ def test_marks_quotes_and_newlines_change_no_cell(write, tmp_path):
             np.testing.assert_array_equal(one, other)
     (tmp_path / "changed").write_bytes(text.replace("Gene0", "Gène\u20280").encode() + b"G\xe8ne\t0" + b"\t1" * CELLS)
     assert read_original(tmp_path / "changed").genes[[0, -1]].tolist() == ["Gène\u20280", "Gène"]
+
+
+def test_a_quote_that_is_not_closed_swallows_no_gene(write):
+    path = write()
+    whole = read_original(path)
+    text = path.read_text()
+    path.write_text(text.replace("Gene3\t", '"Gene3\t').replace("Gene7\t", 'Gene7"\t'))
+    found = read_original(path)
+    np.testing.assert_array_equal(found.counts, whole.counts)
+    assert found.genes[[3, 7]].tolist() == ['"Gene3', 'Gene7"']
+    path.write_text(text.replace("Gene3\t0\t", "Gene3\t0\t1\0"))
+    assert "cells.txt has a NUL byte in line 10" in refused(path)
+    path.write_text(re.sub(r"^(Gene.*)$", r"\1\t", text, flags=re.MULTILINE))  # a tab at the end of each line
+    assert "41 counts for 40 cells" in refused(path)
 
 
 def test_a_class_that_is_too_rare_to_be_predicted_is_refused(write, tmp_path):

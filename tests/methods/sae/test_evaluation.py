@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from sparseid.data.mlp_activations.language_model import NextTokenLosses
 from sparseid.methods.sae.codes import Active, Codes
 from sparseid.methods.sae.evaluation import CodeTotals, JacobianTotals, PartResult, measure
 
@@ -59,3 +60,9 @@ def test_counts_are_summed_over_both_codes_and_other_numbers_averaged():
     of_output = {m.metric: m.value for m in found if m.keys == {"part": "output"}}
     assert of_output["dead_in_training"] == 1
     assert {m.n for m in found} == {2}
+
+
+def test_the_loss_recovered_is_a_row_where_tokens_are_predicted():
+    losses = NextTokenLosses(plain=3.0, replaced=3.5, without=5.0, predictions=30)
+    row = measure({"input": PartResult(totals(), 0)}, None, losses)[-1]
+    assert (row.metric, row.value, row.unit, row.n, row.keys) == ("loss_recovered", 75, "percent", 30, {})

@@ -37,8 +37,26 @@ def test_a_run_measures_every_metric_of_both_codes(finished):
     whole = {row.metric: row for row in rows if "part" not in row.keys}
     assert whole["dead_features"].n == 128
     assert whole["jacobian_mean"].n == 128 * 4 * 4
-    fired = np.load(finished / "arrays.npz")
-    assert whole["dead_features"].value == sum((fired[f"fired_{part}"] == 0).sum() for part in ("input", "output"))
+    arrays = np.load(finished / "arrays.npz")
+    assert whole["dead_features"].value == sum((arrays[f"fired_{part}"] == 0).sum() for part in ("input", "output"))
+    plain, replaced, without = arrays["next_token_losses"]
+    assert whole["loss_recovered"].value == 100 * (without - replaced) / (without - plain)
+    assert whole["loss_recovered"].n == 8 * 15
+
+
+def test_the_loss_with_the_dictionary_is_that_of_its_reconstructions(finished, config, of_kind):
+    module, data = untrained(config(*of_kind["jsae"]))
+    module.load_state_dict(content(finished)["state_dict"])
+    outputs = torch.cat([batch.outputs for batch in data.test_dataloader()])
+    again = data.losses_with(module.network("output")(outputs).detach())
+    found = np.load(finished / "arrays.npz")["next_token_losses"]
+    np.testing.assert_allclose([again.plain, again.replaced, again.without], found, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("change", "tokens"), [("method.loss_sequences=3", 3 * 15), ("method.loss_sequences=0", 0)])
+def test_the_loss_is_measured_on_as_many_sequences_as_asked(config, change, tokens):
+    rows = read_rows(execute(config(change, "trainer.max_samples=32")) / "result.json")
+    assert sum(row.n for row in rows if row.metric == "loss_recovered") == tokens
 
 
 @pytest.mark.parametrize("kind", ["topk", "batchtopk"])

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sparseid.data.arrays.reader import embedding_size, input_scale, series_of
+from sparseid.data.arrays.reader import embedding_size, series_of
 from sparseid.data.contrastive import ContrastiveData, Series
 from sparseid.data.time_series import Factors
 
@@ -42,7 +42,7 @@ class ArraysData(ContrastiveData):
         self.series = series = series_of(config)
         split = len(series.observations), config.held_out, config.attribution_samples
         super().__init__(seeds, batch_size, *split, config.sampling)
-        self.input_scale = input_scale(config)
+        self.input_scale = series.scale
         self.features, self.label_dim = series.observations.shape[1], series.labels.shape[1]
         self.latents = embedding_size(config, series)
         first = self.latents - self.label_dim

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sparseid.data.arrays.settings import ASK, LAYOUT
 from sparseid.data.cache import DAMAGED
-from sparseid.data.tables import Scale, kind_of, read_table, scaled, single_precision
+from sparseid.data.tables import Scale, double_precision, kind_of, read_table, single_precision
 from sparseid.data.time_series import split_sizes
 from sparseid.errors import InputError
 
@@ -26,7 +26,7 @@ Values = NDArray[np.float32]
 
 
 class TimeSeries(NamedTuple):
-    """A series as stored in the file; None for arrays that it does not have.
+    """A series as stored in the file, or scaled; None for arrays that it does not have.
 
     Attributes
     ----------
@@ -40,6 +40,8 @@ class TimeSeries(NamedTuple):
         (samples, d) float32.
     feature_names, label_names
         Names of the columns of observations and labels.
+    scale
+        Scale by which observations were standardised; None if they were not.
     """
 
     observations: Values
@@ -48,14 +50,7 @@ class TimeSeries(NamedTuple):
     latents: Values | None
     feature_names: NDArray[np.str_] | None = None
     label_names: NDArray[np.str_] | None = None
-
-    def standardised(self, held_out: float) -> TimeSeries:
-        """Return the series with observations and labels scaled to the mean and spread of the training samples."""
-        train = np.arange(split_sizes(len(self.observations), held_out)[0])
-        observations, labels = (
-            scaled(values.astype(np.float64), train).astype(np.float32) for values in (self.observations, self.labels)
-        )
-        return self._replace(observations=observations, labels=labels)
+    scale: Scale | None = None
 
 
 def series_of(config: ArraysSettings) -> TimeSeries:
@@ -66,16 +61,7 @@ def series_of(config: ArraysSettings) -> TimeSeries:
     InputError
         If the file is missing or cannot be used.
     """
-    series = read_series(config.path, config.labels, config.ignore)
-    return series.standardised(config.held_out) if config.standardise else series
-
-
-def input_scale(config: ArraysSettings) -> Scale | None:
-    """Return the scale of the training samples by which `series_of` scales observations; None if it does not."""
-    if not config.standardise:
-        return None
-    observations = read_series(config.path, config.labels, config.ignore).observations.astype(np.float64)
-    return Scale.of(observations, np.arange(split_sizes(len(observations), config.held_out)[0]))
+    return read_series(config.path, config.labels, config.ignore, config.held_out if config.standardise else None)
 
 
 def largest_label(config: ArraysSettings) -> float:
@@ -115,7 +101,9 @@ def embedding_size(config: ArraysSettings, series: TimeSeries) -> int:
     return latents
 
 
-def read_series(path: str, labels: Sequence[str] = (), ignore: Sequence[str] = ()) -> TimeSeries:
+def read_series(
+    path: str, labels: Sequence[str] = (), ignore: Sequence[str] = (), held_out: float | None = None
+) -> TimeSeries:
     """Return the checked series of a file.
 
     Parameters
@@ -124,6 +112,9 @@ def read_series(path: str, labels: Sequence[str] = (), ignore: Sequence[str] = (
         An npz file, or a table.
     labels, ignore
         Columns of a table that are labels, and that are left out.
+    held_out
+        Fraction of the series, at its end, without which observations and labels are scaled to mean 0 and standard
+        deviation 1; None to leave them as they are.
 
     Raises
     ------
@@ -133,49 +124,62 @@ def read_series(path: str, labels: Sequence[str] = (), ignore: Sequence[str] = (
     if not path:
         raise InputError(ASK, ("data.path",))
     if kind_of(Path(path)) not in ("", "npz"):
-        return _of_table(path, labels, ignore)
+        return _of_table(path, labels, ignore, held_out)
     if labels or ignore:
         text = f"{path}: an npz file names its arrays: data.labels and data.ignore are for tables, remove them"
         raise InputError(text, ("data.labels", "data.ignore", "data.path"))
     try:
         status = Path(path).stat()
-        return _read(path, (status.st_mtime_ns, status.st_size, status.st_ino))
+        return _read(path, (status.st_mtime_ns, status.st_size, status.st_ino), held_out)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {os.strerror(error.errno or 0)}", ("data.path",)) from error
     except InputError as error:
         raise InputError(f"{path} cannot be used: {error}\nIt should contain\n{LAYOUT}", ("data.path",)) from error
 
 
-def _of_table(path: str, labels: Sequence[str], ignore: Sequence[str]) -> TimeSeries:
+def _of_table(path: str, labels: Sequence[str], ignore: Sequence[str], held_out: float | None) -> TimeSeries:
     """Return the series of a table, a row per time step."""
     if not labels:
         raise InputError(f"{path}: set data.labels to the columns of the labels", ("data.labels", "data.path"))
     table = read_table(path, [*labels, *ignore])
     try:
         numbers = np.stack([table.numbers(name) for name in labels], axis=1)
-        series = TimeSeries(
-            single_precision("observations", table.values, table.names.tolist(), table.where),
-            single_precision("labels", numbers, labels, table.where),
+        _check_varying(table.values, numbers)
+        scale, label_scale = _scales(table.values, numbers, held_out)
+        return TimeSeries(
+            single_precision("observations", table.values, table.names.tolist(), table.where, scale),
+            single_precision("labels", numbers, labels, table.where, label_scale),
             None,
             None,
             table.names,
             np.array(labels, np.str_),
+            scale,
         )
-        _check_varying(series)
     except InputError as error:
         raise InputError(f"{path}: {error}", ("data.path",)) from error
-    return series
 
 
-def _check_varying(series: TimeSeries) -> None:
-    if constant := constant_columns(series.labels):
+def _check_varying(observations: NDArray[Any], labels: NDArray[Any]) -> None:
+    if constant := constant_columns(labels):
         raise InputError(f"labels is constant in column {constant}: nothing can be learned from it; drop it")
-    if (series.observations == series.observations[0]).all():
+    if (observations == observations[0]).all():
         raise InputError("observations are the same in every row: nothing can be learned from them")
 
 
+def _scales(
+    observations: NDArray[Any], labels: NDArray[Any], held_out: float | None
+) -> tuple[Scale | None, Scale | None]:
+    """Return the scales of the training samples of observations and labels; None if nothing is scaled."""
+    if held_out is None:
+        return None, None
+    training = np.arange(max(1, split_sizes(len(labels), held_out)[0]))  # without any, the settings are refused
+    of_both = (("observations", observations), ("labels", labels))
+    scale, label_scale = (Scale.of(double_precision(name, values), training) for name, values in of_both)
+    return scale, label_scale
+
+
 @functools.lru_cache(maxsize=1)
-def _read(path: str, version: tuple[int, ...]) -> TimeSeries:
+def _read(path: str, version: tuple[int, ...], held_out: float | None) -> TimeSeries:
     """Read a file, once for all runs of a sweep."""
     arrays = _arrays(path)
     observations = _numbers("observations", arrays["observations"])
@@ -189,11 +193,18 @@ def _read(path: str, version: tuple[int, ...]) -> TimeSeries:
         if len(values) != length:
             raise InputError(f"{name} has {len(values)} rows and observations has {length}")
     labels = others["labels"]
+    scale, label_scale = _scales(observations, labels, held_out)
+    series = TimeSeries(
+        single_precision("observations", observations, scale=scale),
+        single_precision("labels", labels, scale=label_scale),
+        None,
+        single_precision("latents", others["latents"]) if "latents" in others else None,
+        scale=scale,
+    )
     truth = arrays.get("ground_truth")
     known = None if truth is None else _map(truth, features, labels.shape[1])
-    series = TimeSeries(observations, labels, known, others.get("latents"))
-    _check_varying(series)
-    return series
+    _check_varying(observations, labels)
+    return series._replace(truth=known)
 
 
 def _map(truth: NDArray[np.generic], features: int, label_dim: int) -> NDArray[np.bool_]:
@@ -210,9 +221,9 @@ def _map(truth: NDArray[np.generic], features: int, label_dim: int) -> NDArray[n
     return known
 
 
-def constant_columns(values: Values) -> str:
+def constant_columns(values: NDArray[Any]) -> str:
     """Return the numbers of the constant columns, as text; empty if no column is constant."""
-    return ", ".join(map(str, np.flatnonzero(np.ptp(values, axis=0) == 0))) if len(values) else ""
+    return ", ".join(map(str, np.flatnonzero((values == values[0]).all(axis=0)))) if len(values) else ""
 
 
 def _arrays(path: str) -> dict[str, NDArray[np.generic]]:
@@ -232,16 +243,13 @@ def _arrays(path: str) -> dict[str, NDArray[np.generic]]:
         raise InputError(text if pickled else "it is not a complete npz file") from error
 
 
-def _numbers(name: str, values: NDArray[Any]) -> Values:
-    """Return a table of finite numbers in single precision; refuse those that it would make equal."""
+def _numbers(name: str, values: NDArray[Any]) -> NDArray[Any]:
+    """Return a table of finite numbers."""
     if values.ndim != 2 or 0 in values.shape or values.dtype.kind not in "fiub":
         raise InputError(f"{name} is {_kind(values)}, not a table of numbers with samples in rows")
-    with np.errstate(over="ignore"):  # becomes infinite
-        numbers = values.astype(np.float32)
-    if bad := int((~np.isfinite(numbers)).any(axis=1).sum()):
-        text = f"{name} is NaN, infinite or beyond single precision in {bad} of {len(numbers)} rows"
-        raise InputError(f"{text}: fill or drop them")
-    return single_precision(name, values)
+    if bad := int((~np.isfinite(values)).any(axis=1).sum()):
+        raise InputError(f"{name} is NaN or infinite in {bad} of {len(values)} rows: fill or drop them")
+    return values
 
 
 def _kind(values: NDArray[np.generic]) -> str:

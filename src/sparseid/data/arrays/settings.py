@@ -49,12 +49,12 @@ class ArraysSettings(ContrastiveSettings):
 
     def errors(self, run: Run) -> Iterator[SettingsError]:
         """Yield errors of the settings and of the file's content; `missing_files` reports an unnamed file."""
-        from sparseid.data.arrays.reader import constant_columns, embedding_size, read_series  # NumPy
+        from sparseid.data.arrays.reader import constant_columns, embedding_size, series_of  # NumPy
 
         if not self.path:
             return
         try:
-            series = read_series(self.path, self.labels, self.ignore)
+            series = series_of(self)
             embedding_size(self, series)
         except InputError as error:
             yield SettingsError(error.keys, str(error))

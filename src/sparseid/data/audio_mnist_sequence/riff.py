@@ -10,6 +10,8 @@ import struct
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 PCM, EXTENSIBLE = 0x0001, 0xFFFE
 """Format tags of integer samples, directly or as the subformat of an extended description."""
 PCM_SUBFORMAT = PCM.to_bytes(2, "little") + bytes.fromhex("000000001000800000aa00389b71")
@@ -41,8 +43,9 @@ class Pcm(NamedTuple):
 def read_pcm(path: Path) -> Pcm:
     """Return the integer samples of a wav file.
 
-    A length of samples of 0xFFFFFFFF or slightly below 2^31 or above means to the end of the file, and so does 0 if
-    something else than chunks follows. An RF64 file has its length in a chunk of its own.
+    A length of samples of 0xFFFFFFFF or slightly below 2^31 or above means to the end of the file, or to whole chunks
+    that end with it, and so does 0 if something else than chunks follows. RF64 and BW64 files have their length in a
+    chunk of its own.
 
     Raises
     ------
@@ -50,7 +53,7 @@ def read_pcm(path: Path) -> Pcm:
         If it is not a wav file, has no samples or no description of them, or they are not integers.
     """
     file = path.read_bytes()
-    if file[:4] not in (b"RIFF", b"RF64"):
+    if file[:4] not in (b"RIFF", b"RF64", b"BW64"):
         raise ValueError("file does not start with RIFF id")
     if file[8:12] != b"WAVE":
         raise ValueError("not a WAVE file")
@@ -84,21 +87,26 @@ def _form(chunk: bytes) -> tuple[int, int, int]:
 
 def _samples(form: tuple[int, int, int], file: bytes, place: int, size: int, long_length: int | None) -> Pcm:
     channels, bits, rate = form
-    if size == 0xFFFFFFFF and long_length is not None:
+    if size == 0xFFFFFFFF and long_length:  # 0 if it was not known, either
         size = long_length
-    elif (size >= UNKNOWN_FROM and place + size > len(file)) or (size == 0 and not _only_chunks(file, place)):
+    end = place + size
+    if (size >= UNKNOWN_FROM and end > len(file)) or (size == 0 and (end := _last_chunks(file, place)) > place):
         frame = max(1, channels * (bits // 8))
-        size = (len(file) - place) // frame * frame  # a stream may end within a sample
+        size = (_last_chunks(file, place) - place) // frame * frame  # a stream may end within a sample
     return Pcm(channels, bits, rate, size, file[place : place + size])
 
 
-def _only_chunks(file: bytes, place: int) -> bool:
-    """Return whether a file from a place on is nothing but whole chunks: then an empty one before them is empty."""
-    while place < len(file):
-        if place + 8 > len(file):
-            return False
-        name, size = struct.unpack_from("<4sI", file, place)
-        if not name.isascii() or not name.decode("ascii").isprintable():
-            return False
-        place += 8 + size + size % 2
-    return place - len(file) in (0, 1)  # the last one may lack its filling byte
+def _last_chunks(file: bytes, place: int) -> int:
+    """Return the first place, from one on, after which a file is nothing but whole chunks; its end without any."""
+    if len(file) < place + 8:
+        return len(file)
+    halves = np.frombuffer(file, "<u2", (len(file) - place - 4) // 2, place + 4).astype(np.int64)
+    sizes = halves[:-1] + (halves[1:] << 16)
+    starts = place + 2 * np.arange(len(sizes))  # chunks begin at even places
+    letters = np.frombuffer(file, np.uint8)[starts[:, None] + np.arange(4)]
+    named = ((letters >= ord(" ")) & (letters <= ord("~"))).all(axis=1)
+    starts, ends = starts[named], (starts + 8 + sizes + sizes % 2)[named]
+    first, after = len(file), np.array([len(file), len(file) + 1])  # the last one may lack its filling byte
+    while len(found := starts[np.isin(ends, after)]):
+        first, after = min(first, int(found.min())), found
+    return first

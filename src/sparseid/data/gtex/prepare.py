@@ -86,7 +86,7 @@ def prepared(config: GtexSettings) -> Prepared:
     InputError
         If the file or a setting cannot be used, see :mod:`sparseid.data.gtex.reader`.
     """
-    from sparseid.data.gtex.reader import UnreadableError
+    from sparseid.data.h5ad import UnreadableError
 
     source = SOURCES[config.source]
     path = source.find(config.path)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sparseid.data.paths import unusable
+from sparseid.data.h5ad import H5ad, open_h5ad
 from sparseid.errors import InputError
 
 FEWEST_CELLS = 4
@@ -33,10 +32,6 @@ LISTED = 10
 
 WHOLE_AT_ONCE = 2**20
 """Number of values examined first: among so many logarithms hardly all are whole numbers."""
-
-
-class UnreadableError(InputError):
-    """A file that cannot be read now; other errors concern its content and persist until it changes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +113,13 @@ def read_cells(
         where logarithms are expected or vice versa, or fewer than two types of at least four cells each.
     """
     with _opened(path) as file:
-        header = file.header(matrix, groupby)
-        labels, genes = column(header.obs, groupby, path), header.genes
+        place = _place(file, matrix, path)
+        genes = tuple(file.column_names(place))
+        labels = column(file.annotations([groupby]), groupby, path)
         types, codes = select_types(labels, include_regex, exclude, groupby, never)
-        expression = file.values(matrix, (len(labels), len(genes)))
-        components = file.components(len(labels))
+        expression = sparse.csr_matrix(file.matrix(place, len(labels), len(genes)), dtype=np.float32)
+        stored = file.matrix("obsm/X_pca") if file.has("obsm/X_pca") else None
+        components = None if stored is None else _components(stored, len(labels), path)
     check_values(expression, genes, path)
     check_scale(expression, counts, path)
     if counts:
@@ -145,129 +142,28 @@ def read_header(path: Path, matrix: str = "X", groupby: str = "") -> Header:
         If the file cannot be read or has no such matrix.
     """
     with _opened(path) as file:
-        return file.header(matrix, groupby)
+        genes = tuple(file.column_names(_place(file, matrix, path)))
+        return Header(file.annotations([groupby]), genes)
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[_Contents]:
-    """Open a file; turn the errors of HDF5 and anndata for a damaged or foreign one into an UnreadableError."""
-    import h5py
-
-    if reason := unusable(path):
-        raise UnreadableError(f"{path} {reason}", ("data.path",))
-    if not h5py.is_hdf5(path):
-        text = "it is not an HDF5 file. Download it again, or name another with data.path or GTEX_H5AD"
-        raise UnreadableError(f"{path} cannot be read as an .h5ad file: {text}", ("data.path",))
-    try:
-        with warnings.catch_warnings(action="ignore"), h5py.File(path) as file:  # about older layouts
-            yield _Contents(file, path)
-    except (InputError, MemoryError):
-        raise
-    except Exception as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        text = f"{path} cannot be read as an .h5ad file: {reason}. It may be damaged: download it again"
-        raise UnreadableError(text, ("data.path",)) from error
+def _opened(path: Path) -> AbstractContextManager[H5ad]:
+    return open_h5ad(path, ("data.path",), "download it again, or name another with data.path or GTEX_H5AD")
 
 
-class _Contents:
-    """Elements of an open file, each read when it is needed: others may be unreadable or fill the memory.
-
-    Parameters
-    ----------
-    file
-        An open file of h5py.
-    path
-        Its path.
-    """
-
-    def __init__(self, file: Any, path: Path) -> None:
-        import anndata  # takes a second to import
-
-        self._file, self._path = file, path
-        old = "encoding-type" not in file["obs"].attrs  # layout of anndata before 0.7, whose elements say less
-        self._whole = anndata.read_h5ad(path) if old else None
-
-    def header(self, matrix: str, groupby: str) -> Header:
-        """Return the annotations of the cells and the genes of a matrix."""
-        _, var = self._places(matrix)
-        if self._whole is not None:
-            owner = self._whole.raw if var == "raw/var" else self._whole
-            return Header(self._whole.obs, tuple(map(str, owner.var_names)))
-        genes = self._file[var]
-        return Header(self._annotations(groupby), tuple(map(str, self._read(f"{var}/{genes.attrs['_index']}"))))
-
-    def values(self, matrix: str, shape: tuple[int, int]) -> sparse.csr_matrix:
-        """Return a matrix of (cells, genes), float32."""
-        place, _ = self._places(matrix)
-        stored = self._read(place)
-        if stored.shape != shape:
-            text = f"{self._path} has {shape[0]} cells and {shape[1]} genes, but its {place} is of shape {stored.shape}"
-            raise InputError(f"{text}: the file is damaged, download it again", ("data.path",))
-        return sparse.csr_matrix(stored, dtype=np.float32)
-
-    def components(self, cells: int) -> NDArray[np.float64] | None:
-        """Return the principal components in the file, if any."""
-        if "X_pca" not in self._names("obsm"):
-            return None
-        return _components(self._read("obsm/X_pca"), cells, self._path)
-
-    def _names(self, group: str) -> list[str]:
-        if self._whole is not None:
-            return list(getattr(self._whole, group))
-        return list(self._file[group]) if group in self._file else []
-
-    def _has(self, place: str) -> bool:
-        if self._whole is not None:
-            return (self._whole.X if place == "X" else self._whole.raw) is not None
-        return place in self._file and self._file[place].attrs.get("encoding-type") != "null"
-
-    def _places(self, matrix: str) -> tuple[str, str]:
-        """Return the elements of a matrix and of its genes.
-
-        Raises
-        ------
-        InputError
-            If there is no such matrix; the message lists those that there are.
-        """
-        layers = self._names("layers")
-        if matrix in layers and matrix != "X":
-            return f"layers/{matrix}", "var"
-        if matrix in ("X", "raw") and self._has(matrix):
-            return ("raw/X", "raw/var") if matrix == "raw" else ("X", "var")
-        what = {"X": "X", "raw": "raw matrix"}.get(matrix, f"layer {matrix!r}")
-        others = [name for name in ("X", "raw") if name != matrix and self._has(name)]
-        listing = f"its layers: {listed(layers) or 'none'}"
-        choice = ". Choose one with data.layer=NAME" if layers or others else ""
-        also = f"; it also has {' and '.join(others)}" if others else ""
-        raise InputError(f"{self._path} has no {what}; {listing}{also}{choice}", ("data.layer", "data.path"))
-
-    def _read(self, place: str) -> Any:
-        from anndata.io import read_elem
-
-        if self._whole is not None:
-            group, _, name = place.partition("/")
-            whole = getattr(self._whole, group)
-            return whole if not name else whole.X if group == "raw" else whole[name]
-        try:
-            return read_elem(self._file[place])
-        except Exception as error:
-            raise ValueError(f"{place}: {error}") from error
-
-    def _annotations(self, needed: str) -> pd.DataFrame:
-        """Return the annotations that can be read; an error if `needed` is not among them."""
-        try:
-            return self._read("obs")
-        except Exception:
-            if self._file["obs"].attrs["encoding-version"] == "0.1.0":  # categories are stored elsewhere
-                raise
-        columns = {}
-        for name in map(str, self._file["obs"].attrs["column-order"]):
-            try:
-                columns[name] = self._read(f"obs/{name}")
-            except Exception:
-                if name == needed:
-                    raise
-        return pd.DataFrame(columns)
+def _place(file: H5ad, matrix: str, path: Path) -> str:
+    """Return the element of a matrix; the error for an unknown one lists those that there are."""
+    layers = file.names("layers")
+    if matrix in layers and matrix != "X":
+        return f"layers/{matrix}"
+    places = {"X": "X", "raw": "raw/X"}
+    if matrix in places and file.has(places[matrix]):
+        return places[matrix]
+    what = {"X": "X", "raw": "raw matrix"}.get(matrix, f"layer {matrix!r}")
+    others = [name for name, place in places.items() if name != matrix and file.has(place)]
+    listing = f"its layers: {listed(layers) or 'none'}"
+    choice = ". Choose one with data.layer=NAME" if layers or others else ""
+    also = f"; it also has {' and '.join(others)}" if others else ""
+    raise InputError(f"{path} has no {what}; {listing}{also}{choice}", ("data.layer", "data.path"))
 
 
 def _components(stored: Any, cells: int, path: Path) -> NDArray[np.float64]:

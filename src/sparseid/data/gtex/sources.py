@@ -12,6 +12,7 @@ from sparseid.data.cache import cached_file
 from sparseid.data.gtex.genes import CELLTYPIST_FACTORS, HOUSEKEEPING, PBMC_FACTORS, PBMC_LATENTS
 from sparseid.data.paths import data_folder, samples_folder, unusable
 from sparseid.errors import InputError
+from sparseid.homes import expanded
 
 ATLAS_FILE = "GTEx_8_tissues_snRNAseq_atlas_071421.public_obs.h5ad"
 """Name of the atlas (Eraslan et al., Science 2022) on the GTEx portal: Analysis V9, snRNA-Seq Data."""
@@ -70,12 +71,12 @@ class Source:
 
 def atlas_place(path: str) -> Path:
     """Return the path of the atlas."""
-    return Path(path or os.environ.get("GTEX_H5AD") or data_folder() / "gtex" / ATLAS_FILE).expanduser()
+    return Path(expanded(path or os.environ.get("GTEX_H5AD") or data_folder() / "gtex" / ATLAS_FILE))
 
 
 def table_place(path: str) -> Path:
     """Return the path of the atlas' table of transcription factors."""
-    return Path(path or os.environ.get("TF_TARGETS") or data_folder() / "gtex" / TABLE_FILE).expanduser()
+    return Path(expanded(path or os.environ.get("TF_TARGETS") or data_folder() / "gtex" / TABLE_FILE))
 
 
 def atlas_path(path: str) -> Path:

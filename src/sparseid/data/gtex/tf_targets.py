@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import pandas as pd
-
 from sparseid.errors import InputError
-from sparseid.text import read_text
+from sparseid.text import as_lines, read_text, table_of
 
 LAYOUTS = {"htftarget": ("TF", "target"), "dorothea": ("tf", "target")}
 """Columns of factor and target in the tables of hTFtarget and DoRothEA; others are ignored."""
+
+SHOWN = 8
+"""Maximum number of columns in a message."""
 
 Regulators = Mapping[str, tuple[str, ...]]
 """Target gene -> its transcription factors, sorted."""
@@ -34,28 +34,33 @@ def read_tf_targets(path: Path | str, layout: str = "htftarget") -> Regulators:
     InputError
         If the file cannot be read, lacks a column or has no rows.
     """
-    wanted = LAYOUTS[layout]
     try:
-        text = read_text(Path(path))
-        separator = "\t" if "\t" in text.partition("\n")[0] else ","
-        table = pd.read_csv(io.StringIO(text), sep=separator, dtype=str, keep_default_na=False)
-    except (InputError, ValueError) as error:  # pandas' parsing errors are ValueErrors
+        pairs = sorted(set(_pairs(read_text(Path(path)), layout)))
+    except (InputError, ValueError) as error:
         raise InputError(f"cannot read the table of transcription factors {path}: {error}", KEYS) from error
-    table.columns = table.columns.str.strip()
-    others = [name for name, columns in LAYOUTS.items() if name != layout and set(columns) <= set(table.columns)]
-    if missing := [name for name in wanted if name not in table.columns]:
-        raise InputError(
-            f"{path} has no column {' or '.join(missing)}: data.tf_layout={layout} expects {', '.join(wanted)} in the "
-            f"first line, found {', '.join(map(str, table.columns[:8]))}"
-            + "".join(f". These are the columns of data.tf_layout={name}: set that" for name in others),
-            KEYS,
-        )
-    pairs = table[list(wanted)].apply(lambda names: names.str.strip())
-    pairs = pairs[(pairs != "").all(axis=1)].drop_duplicates()
-    if pairs.empty:
+    if not pairs:
         raise InputError(f"{path} has a header and no rows", KEYS)
-    factors = pairs.groupby(wanted[1])[wanted[0]]
-    return {str(target): tuple(sorted(of_target)) for target, of_target in factors}
+    regulators: dict[str, list[str]] = {}
+    for target, factor in pairs:
+        regulators.setdefault(target, []).append(factor)
+    return {target: tuple(factors) for target, factors in regulators.items()}
+
+
+def _pairs(text: str, layout: str) -> Iterator[tuple[str, str]]:
+    """Yield target and factor of each row that has both; a ValueError for a table that lacks their columns."""
+    rows = table_of(as_lines(text), "\t" if "\t" in text.partition("\n")[0] else ",")
+    names = [name.strip() for name in next(rows, (1, []))[1]]
+    if missing := [name for name in LAYOUTS[layout] if name not in names]:
+        wanted = f"data.tf_layout={layout} expects {', '.join(LAYOUTS[layout])} in the first line"
+        others = [name for name, columns in LAYOUTS.items() if set(columns) <= set(names)]
+        hint = "".join(f". These are the columns of data.tf_layout={name}: set that" for name in others)
+        found = f"found {', '.join(names[:SHOWN]) or 'nothing'}"
+        raise ValueError(f"it has no column {' or '.join(missing)}: {wanted}, {found}{hint}")
+    factor, target = map(names.index, LAYOUTS[layout])
+    for _, fields in rows:
+        pair = fields[target].strip(), fields[factor].strip()
+        if all(pair):
+            yield pair
 
 
 KEYS = ("data.tf_targets", "data.tf_layout")

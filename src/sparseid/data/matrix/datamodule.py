@@ -68,10 +68,10 @@ class MatrixData(FeatureData):
         super().__init__(seeds, batch_size, len(test))
         self.likelihood, self.row_normalised = likelihood, counts and divide_rows
         self.input_scale = Scale.of(table.values, train) if standardise and not counts else None
-        self._values = matrix_of(table, self.input_scale)
+        self._values = table.singles(self.input_scale)
         self.features, self.feature_names, self.row_ids = len(table.names), table.names.tolist(), table.ids[test]
         self.labels = table.columns[labels][test] if labels else None
-        self.remarks += remarks_on(table, train)
+        self.remarks += remarks_on(table, train, self.input_scale)
 
     @classmethod
     def from_settings(cls, settings: MatrixSettings, run: RunNumbers) -> Self:  # type: ignore[override]
@@ -95,15 +95,10 @@ class MatrixData(FeatureData):
         return Matrices(train, test)
 
 
-def matrix_of(table: Table, scale: Scale | None) -> NDArray[np.float32]:
-    """Return the values of a table, scaled or as they are, in single precision."""
-    return table.singles() if scale is None else scale.apply(table.values).astype(np.float32)
-
-
-def remarks_on(table: Table, train: NDArray[np.int64]) -> list[str]:
+def remarks_on(table: Table, train: NDArray[np.int64], scale: Scale | None) -> list[str]:
     """Return lines for the log: the size of a table, and its columns that do not vary in the training rows."""
     rows, features = table.values.shape
-    constant = table.names[np.ptp(table.values[train], axis=0) == 0]
+    constant = table.names[np.ptp(table.values[train], axis=0) == 0 if scale is None else np.isinf(scale.spread)]
     lines = [f"{rows} rows, {len(train)} of them for training; {features} columns"]
     if len(constant):
         lines.append(f"columns that do not vary in the training rows: {', '.join(constant[:5])} ({len(constant)})")

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from sparseid.data.batch import ActivationBatch
+from sparseid.data.mlp_activations.language_model import LanguageModel, NextTokenLosses
 from sparseid.data.mlp_activations.model_files import model_files
 from sparseid.data.mlp_activations.settings import MINILM, RANDOM, MLPActivationsSettings
 from sparseid.data.mlp_activations.store import ActivationStore
@@ -45,6 +46,8 @@ class MLPActivationsData(DataModule):
     ----------
     width
         Size of a token's vector.
+    predicts
+        Whether the model predicts the next token.
 
     Raises
     ------
@@ -61,7 +64,7 @@ class MLPActivationsData(DataModule):
         self._tokens = tokens_of(settings, self._model)
         self._batches = StackedBatches([run.seed], self.train_tokens, run.batch_size)
         self._store: ActivationStore | None = None
-        self.width = self._model.width
+        self.width, self.predicts = self._model.width, self._model.head
         keys = settings.row_keys()
         if (keys["model"], keys["corpus"]) != COMPARABLE:
             self.note = f"{keys['model']} on {keys['corpus']}, where the paper has GPT-2 small on OpenWebText"
@@ -81,8 +84,11 @@ class MLPActivationsData(DataModule):
     def setup(self, stage: str | None = None) -> None:
         """Open the store; compute what is missing there."""
         if self._store is None:
-            device = torch.device("cpu") if self.trainer is None else self.trainer.strategy.root_device
-            self._store = ActivationStore(self.settings, self._model, self._tokens, device)
+            self._store = ActivationStore(self.settings, self._model, self._tokens, self._device)
+
+    @property
+    def _device(self) -> torch.device:
+        return torch.device("cpu") if self.trainer is None else self.trainer.strategy.root_device
 
     @property
     def store(self) -> ActivationStore:
@@ -94,6 +100,21 @@ class MLPActivationsData(DataModule):
     def mlp(self) -> MLPBlock:
         """The MLP between inputs and outputs, on the CPU; available after `setup`."""
         return self.store.mlp
+
+    def losses_with(self, outputs: Tensor) -> NextTokenLosses:
+        """Return the model's losses on the first held-out sequences, also with other outputs of the MLP.
+
+        Parameters
+        ----------
+        outputs
+            (tokens, width) for the first held-out tokens, whole sequences of them.
+        """
+        settings = self.settings
+        replacing = outputs.view(-1, settings.context, self.width)
+        first = settings.train_sequences
+        held_out = self._tokens.ids.reshape(-1, settings.context)[first : first + len(replacing)]
+        whole = LanguageModel(self._model, settings.layer, self._tokens, self._device)
+        return whole.losses(held_out, replacing)
 
     def training_batch(self, number: int) -> ActivationBatch:
         """Return training batch `number`: a function of the seed and the number."""

@@ -6,7 +6,8 @@ Weights are read from safetensors alone: pickles can run code. Nothing is fetche
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,10 @@ class Layout:
         Fields of ``config.json``: name of the activation, number of layers, size of a token's vector, longest text.
     transposed
         Whether weights are stored as (inputs, outputs).
+    heads
+        Names of the map to the logits of the next token; none if the family does not predict it.
+    tied
+        Whether this map is the embedding, unless the configuration says otherwise.
     """
 
     up: str
@@ -47,6 +52,8 @@ class Layout:
     width: str
     positions: str
     transposed: bool = False
+    heads: tuple[str, ...] = ()
+    tied: bool = False
 
 
 _BERT = ("hidden_act", "num_hidden_layers", "hidden_size", "max_position_embeddings")
@@ -55,9 +62,14 @@ LAYOUTS = {
     "gpt2": Layout(
         *("h.{}.mlp.c_fc", "h.{}.mlp.c_proj", "activation_function", "n_layer", "n_embd", "n_positions"),
         transposed=True,
+        heads=("lm_head",),
+        tied=True,
     ),
     "bert": Layout("encoder.layer.{}.intermediate.dense", "encoder.layer.{}.output.dense", *_BERT),
-    "gpt_neox": Layout("layers.{}.mlp.dense_h_to_4h", "layers.{}.mlp.dense_4h_to_h", *_BERT),
+    "gpt_neox": Layout(
+        *("layers.{}.mlp.dense_h_to_4h", "layers.{}.mlp.dense_4h_to_h", *_BERT),
+        heads=("embed_out", "lm_head"),
+    ),
 }
 """Families of models by the `model_type` of their configuration."""
 
@@ -87,12 +99,15 @@ class ModelFiles:
         Names of its family.
     paths
         Files on which its activations depend.
+    head
+        Whether it has all layers and a map to the logits of the next token.
     """
 
     folder: Path | None
     config: dict[str, Any]
     layout: Layout
     paths: tuple[Path, ...]
+    head: bool = False
 
     @property
     def width(self) -> int:
@@ -113,7 +128,7 @@ def model_files(settings: MLPActivationsSettings) -> ModelFiles:
         raise InputError(f"models need the package transformers: {INSTALL}", KEYS)
     place = place_of(settings.model)
     if place is None:
-        return _checked(settings, "data.model=random", None, dict(TINY), ())
+        return replace(_checked(settings, "data.model=random", None, dict(TINY), ()), head=True)
     if not place.is_dir():
         found = "is a file" if place.exists() else "does not exist"
         text = f"{place} {found}: set data.model to a folder with config.json, tokenizer.json and *.safetensors"
@@ -133,8 +148,11 @@ def model_files(settings: MLPActivationsSettings) -> ModelFiles:
         text = f"{place} has no tokenizer.json: AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER) writes it"
         raise InputError(text, KEYS)
     model = _checked(settings, str(place), place, config, (place / "config.json", place / "tokenizer.json", *weights))
-    _check_shapes(settings.layer, model, weights)
-    return model
+    shapes: dict[str, tuple[int, ...]] = {}
+    for path in weights:
+        shapes |= _tensor_shapes(path)
+    _check_shapes(settings.layer, model, shapes)
+    return replace(model, head=_has_head(model, shapes))
 
 
 def place_of(model: str) -> Path | None:
@@ -183,16 +201,13 @@ def _checked(
     return ModelFiles(folder, config, layout, paths)
 
 
-def _check_shapes(layer: int, model: ModelFiles, weights: list[Path]) -> None:
+def _check_shapes(layer: int, model: ModelFiles, shapes: Mapping[str, tuple[int, ...]]) -> None:
     """Check that the layer's two linear maps are among the weights, with biases and shapes that fit."""
-    shapes: dict[str, tuple[int, ...]] = {}
-    for path in weights:
-        shapes |= _tensor_shapes(path)
     found = {}
     for part, module in (("up", model.layout.up.format(layer)), ("down", model.layout.down.format(layer))):
         for kind in ("weight", "bias"):
             name = f"{module}.{kind}"
-            match = [shape for key, shape in shapes.items() if key == name or key.endswith(f".{name}")]
+            match = [shape for key, shape in shapes.items() if f".{key}".endswith(f".{name}")]
             if len(match) != 1:
                 raise InputError(f"{model.folder} has no MLP as expected: no {name} in its weights", KEYS)
             found[part, kind] = match[0]
@@ -203,6 +218,15 @@ def _check_shapes(layer: int, model: ModelFiles, weights: list[Path]) -> None:
         if len(hidden) != 1 or found[part, "weight"] != stored or found["down", "bias"] != (model.width,):
             text = f"its weight {getattr(model.layout, part).format(layer)} has shape {found[part, 'weight']}"
             raise InputError(f"{model.folder} has no MLP as expected: {text} where {stored} is needed", KEYS)
+
+
+def _has_head(model: ModelFiles, names: Collection[str]) -> bool:
+    """Return whether the last layer and a map to the logits of the next token are among the weights."""
+    layout = model.layout
+    last = layout.down.format(model.config[layout.layers] - 1)
+    tied = model.config.get("tie_word_embeddings", layout.tied)
+    has_last = any(f".{name}".endswith(f".{last}.weight") for name in names)
+    return has_last and bool(layout.heads) and (tied or any(f"{head}.weight" in names for head in layout.heads))
 
 
 def _tensor_shapes(path: Path) -> dict[str, tuple[int, ...]]:

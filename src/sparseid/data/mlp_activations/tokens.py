@@ -34,6 +34,15 @@ class Tokens(NamedTuple):
     before: NDArray[np.int32]
     after: NDArray[np.int32]
 
+    def surrounded(self, sequences: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return sequences (sequences, context) with the special tokens around each."""
+        around = [np.tile(special, (len(sequences), 1)) for special in (self.before, self.after)]
+        return np.concatenate([around[0], sequences, around[1]], axis=1).astype(np.int64)
+
+    def of_text(self, context: int) -> slice:
+        """Return the places of the `context` tokens of the text in a surrounded sequence."""
+        return slice(len(self.before), len(self.before) + context)
+
 
 def tokens_of(settings: MLPActivationsSettings, model: ModelFiles) -> Tokens:
     """Return as many tokens of the text as all sequences need.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from sparseid.data.mlp_activations.model_files import KEYS, ModelFiles
 from sparseid.data.mlp_activations.tokens import Tokens
@@ -44,7 +44,7 @@ class Transformer:
     """
 
     def __init__(self, model: ModelFiles, layer: int, device: torch.device) -> None:
-        self.network = _load(model, layer).eval().requires_grad_(False).to(device)
+        self.network = load(model, layer).to(device)
         self.device = device
         names = model.layout
         self._up, self._down = (self._linear(name.format(layer)) for name in (names.up, names.down))
@@ -71,9 +71,7 @@ class Transformer:
         Tensor, Tensor
             (sequences, context, width) each.
         """
-        count, context = sequences.shape
-        around = [np.tile(special, (count, 1)) for special in (tokens.before, tokens.after)]
-        whole = np.concatenate([around[0], sequences, around[1]], axis=1).astype(np.int64)
+        whole = tokens.surrounded(sequences)
         seen: dict[str, Tensor] = {}
         hooks = [
             self._up.register_forward_pre_hook(lambda _, arguments: seen.update(inputs=arguments[0])),
@@ -84,7 +82,7 @@ class Transformer:
         finally:
             for hook in hooks:
                 hook.remove()
-        kept = slice(len(tokens.before), len(tokens.before) + context)
+        kept = tokens.of_text(sequences.shape[1])
         inputs, outputs = (seen[name].view(*whole.shape, -1)[:, kept] for name in ("inputs", "outputs"))
         return inputs, outputs
 
@@ -96,23 +94,42 @@ class Transformer:
             raise InputError(f"data.model: {text} (relative difference {difference:.2g})", KEYS)
 
 
-def _load(model: ModelFiles, layer: int) -> nn.Module:
+def load(model: ModelFiles, layer: int, whole: bool = False) -> Any:
+    """Load a model for evaluation, in single precision, on the CPU.
+
+    Parameters
+    ----------
+    model
+        Files of the model.
+    layer
+        The last layer that is needed.
+    whole
+        Load all layers, and the head that predicts the next token.
+
+    Raises
+    ------
+    InputError
+        If the weights cannot be read or do not fit the configuration.
+    """
     os.environ["HF_HUB_OFFLINE"] = "1"  # a second guard: only folders are loaded
     import transformers
 
     transformers.logging.set_verbosity_error()  # the layers above are left out on purpose
     transformers.logging.disable_progress_bar()
     values = {name: value for name, value in model.config.items() if name != "model_type"}
-    values[model.layout.layers] = layer + 1
+    if not whole:
+        values[model.layout.layers] = layer + 1
     config: Any = transformers.AutoConfig.for_model(model.config["model_type"], **values)
+    family: Any = transformers.AutoModelForCausalLM if whole else transformers.AutoModel
     if model.folder is None:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(FIXED.integer("mlp_activations/random model"))
-            drawn: nn.Module = transformers.AutoModel.from_config(config)
-            return drawn
+            network = family.from_config(config)
+        if whole:  # other layers are other draws: those whose activations are stored are part of it
+            network.base_model.load_state_dict(load(model, layer).state_dict(), strict=False)
+        return network.eval().requires_grad_(False)
     try:
-        network: nn.Module
-        network, report = transformers.AutoModel.from_pretrained(
+        network, report = family.from_pretrained(
             str(model.folder),
             config=config,
             local_files_only=True,
@@ -126,4 +143,4 @@ def _load(model: ModelFiles, layer: int) -> nn.Module:
     missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
     if missing:
         raise InputError(f"{model.folder} lacks weights, {missing[0]} among them: copy it again", KEYS)
-    return network
+    return network.eval().requires_grad_(False)

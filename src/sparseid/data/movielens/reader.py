@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from sparseid.data.movielens.sources import KEYS, Release
+from sparseid.data.text_frames import frame_of_text
 from sparseid.errors import InputError
-from sparseid.text import WESTERN, as_lines, lines_of, open_text, other_byte, read_text, records_of
+from sparseid.text import as_lines, lines_of, open_text, other_byte, read_text, records_of
 
 FIELDS = ("userId", "movieId", "rating", "timestamp")
 """Fields of a line of ratings; the last one is not used."""
@@ -20,6 +19,8 @@ LISTED_FIELDS = (*TITLE_FIELDS, "genres")
 """Fields of a film, the last one of which lists its genres; ml-100k has others instead."""
 EXACT = 2**53
 """Whole numbers up to this are exact even if they were parsed as doubles."""
+MOST_DIGITS = 20
+"""Number of digits of 2^64, the limit of ids."""
 LOWEST, HIGHEST = 0.5, 5.0
 """Range of the stars of a rating."""
 LISTED = 80
@@ -43,28 +44,23 @@ def read_ratings(path: Path, release: Release) -> pd.DataFrame:
 
 
 def _table(path: Path, release: Release, kind: type = np.int64) -> pd.DataFrame:
-    """Return the ratings of a file, the numbers of users and films as `kind`; parsed as they are, not checked."""
+    """Return the ratings of a file, ids as `kind`; parsed as they are, not checked."""
     separator = release.separators[0]
     found = _first_line(path, release, separator, FIELDS)
     columns = [found.index(name) for name in FIELDS[:3]] if release.header else [0, 1, 2]
-    source: Path | io.StringIO = path
-    if len(separator) > 1:  # the fast parser needs one character
-        source, separator = io.StringIO(read_text(path, KEYS, western=True).replace(separator, "\t")), "\t"
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # lines longer than others
-            table = pd.read_csv(
-                source,
-                sep=separator,
-                header=0 if release.header else None,
-                names=range(len(found)),  # without usecols, with which longer lines would be cut: 3,5 stars become 3
-                index_col=False,
-                dtype=dict(zip(columns, (kind, kind, np.float64), strict=True)),
-                encoding_errors=WESTERN,
-            )
-    except (ValueError, OverflowError, pd.errors.ParserWarning) as error:  # pandas' errors are subclasses
+        table = frame_of_text(
+            path,
+            separator,
+            KEYS,
+            skip=int(release.header),
+            names=range(len(found)),  # without usecols, with which longer lines would be cut: 3,5 stars become 3
+            dtype=dict(zip(columns, (kind, kind, np.float64), strict=True)),
+        )
+    except (ValueError, OverflowError) as error:  # pandas' errors are subclasses
         layout = _layout(FIELDS, release.separators[0])
-        raise InputError(f"{path}{_wrong_line(path, release)} is not {layout} in numbers ({error})", KEYS) from error
+        text = f"{layout} in numbers, and ids below 2^64"
+        raise InputError(f"{path}{_wrong_line(path, release)} is not {text} ({error})", KEYS) from error
     for other in set(table.columns).difference(columns):
         del table[other]  # at once: a copy of the others would need twice the memory
     table.columns = pd.Index(table.columns.map(dict(zip(columns, FIELDS[:3], strict=True))))
@@ -96,8 +92,12 @@ def _wrong_line(path: Path, release: Release) -> str:
                 if len(fields) > len(names):
                     return f", line {number}: {line.strip()[:LISTED]!r}"
                 try:
-                    int(values["userId"]), int(values["movieId"]), float(values["rating"] or "nan")
+                    ids = [int(values[name]) for name in FIELDS[:2]]
+                    wrong = "_" in line or min(ids) < -(2**63) or max(ids) >= 2**64
+                    float(values["rating"] or "nan")
                 except (ValueError, KeyError):
+                    wrong = True
+                if wrong:
                     return f", line {number}: {line.strip()[:LISTED]!r}"
     return ": a line"
 
@@ -162,7 +162,7 @@ def read_titles(path: Path, release: Release) -> tuple[dict[int, str], dict[int,
     except ValueError as error:
         raise InputError(f"{path}, {error}: a title with a comma is quoted, quotes in it are doubled", KEYS) from error
     for number, entry in records[release.header :]:
-        if len(entry) <= title or not entry[movie].strip().isdecimal():
+        if len(entry) <= title or not entry[movie].strip().isdecimal() or len(entry[movie]) > MOST_DIGITS:
             line = lines_of(text)[number - 1]
             raise InputError(f"{path}, line {number}: {line[:LISTED]!r} is not a film and its title", KEYS)
         if release.header and len(entry) > len(found):

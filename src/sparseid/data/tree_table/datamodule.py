@@ -76,17 +76,19 @@ class TreeTableData(EnvironmentData):
         train, _, test = self._parts
         names, numbers = np.unique(of_rows, return_inverse=True)
         labels = table.numbers(label)[:, None]
-        scale, label_scale = Scale.of(table.values, train), Scale.of(labels, train)
+        scale = Scale.of(table.values, train)
         self.input_scale = scale if standardise else None
-        self.label_scale = label_scale if standardise else None
-        on_scale = scale.apply(table.values)
+        self.label_scale = Scale.of(labels, train) if standardise else None
         known = names.tolist()
-        named = tree_of_nodes(nodes, known) if nodes else clustered_tree(on_scale[train], numbers[train], known)
+        named = (
+            tree_of_nodes(nodes, known)
+            if nodes
+            else clustered_tree(scale.apply(table.values[train]), numbers[train], known)
+        )
         super().__init__(named.tree, list(seeds), batch_size, len(test))
         self._numbers = torch.from_numpy(numbers.astype(np.int64))
-        self._inputs = on_scale.astype(np.float32) if standardise else table.singles()
-        targets = label_scale.apply(labels) if standardise else labels
-        self._labels = single_precision("values", targets, [label], table.where)[:, 0]
+        self._inputs = table.singles(self.input_scale)
+        self._labels = single_precision("values", labels, [label], table.where, self.label_scale)[:, 0]
         self.features, self.latents = len(table.names), 0
         self.names = {
             "feature_names": table.names,

@@ -15,7 +15,7 @@ from sparseid.data.trees import ROOT, Tree, tree_of_merges
 from sparseid.errors import InputError
 from sparseid.spelling import did_you_mean
 from sparseid.streams import FIXED
-from sparseid.text import as_lines, read_text, records_of
+from sparseid.text import as_lines, read_text, table_of
 
 KEYS = ("data.tree",)
 TOKEN = re.compile(r"\s*(?:\[[^\]]*\]\s*)*('(?:[^']|'')*'|[(),;:]|[^()\[\]',;:]+)")
@@ -127,15 +127,13 @@ def parse_arcs(text: str) -> Nodes:
     >>> parse_arcs("child,parent\na,ab\nb,ab\n")
     Nodes(names=['a', 'ab', 'b'], parents=[1, -1, 1])
     """
-    records = records_of(as_lines(text), ",")
+    records = table_of(as_lines(text), ",")
     _, header = next(records, (1, []))
     columns = [name.strip().casefold() for name in header]
     if "child" not in columns or "parent" not in columns:
         raise ValueError("a Newick file begins with a parenthesis, a csv file with the names child,parent")
     parent_of: dict[str, str] = {}
     for line, fields in records:
-        if len(fields) != len(columns):
-            raise ValueError(f"line {line} has {len(fields)} fields, the line of names {len(columns)}")
         child, parent = (fields[columns.index(name)].strip() for name in ("child", "parent"))
         if not child or (child in parent_of and parent):
             raise ValueError(

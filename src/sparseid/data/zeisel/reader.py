@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,9 +10,10 @@ from numpy.typing import NDArray
 
 from sparseid.data.download import download
 from sparseid.data.paths import data_folder, samples_folder, unusable
+from sparseid.data.text_frames import frame_of_text
 from sparseid.data.zeisel.settings import SAMPLE
 from sparseid.errors import InputError
-from sparseid.text import WESTERN, open_text
+from sparseid.text import open_text
 
 if TYPE_CHECKING:
     from sparseid.data.zeisel.settings import ZeiselSettings
@@ -97,15 +97,9 @@ def read_original(path: Path) -> Cells:
     """
     if reason := unusable(path):
         raise InputError(f"{path} {reason}\n  make data DATASETS=zeisel\n  downloads it.\n{by_hand()}", KEYS)
-    import pandas as pd  # not needed to check settings, and slow to import
-
     classes, genes_from = _header(path)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # lines longer than others
-            table = pd.read_csv(
-                path, sep="\t", skiprows=genes_from, header=None, encoding_errors=WESTERN, na_filter=False
-            )
+        table = frame_of_text(path, "\t", KEYS, skip=genes_from, na_filter=False)
         values = table.iloc[:, 2:]
         if any(kind.kind != "i" for kind in values.dtypes):
             raise ValueError("a count is not a whole number")
@@ -114,7 +108,7 @@ def read_original(path: Path) -> Cells:
             text = f"{len(classes)} cells, {counts.shape[1]} counts of a gene, none negative or above {MOST}"
             raise ValueError(f"{text}, are needed")
         counts = counts.astype(np.int32)
-    except (ValueError, OverflowError, Warning) as error:
+    except (ValueError, OverflowError) as error:
         where = _wrong_line(path, genes_from, len(classes)) or f": {error}"
         told = "A gene is its name, a number and the molecules in each cell, whole numbers, with tabs between"
         raise InputError(f"{path}{where}. {told}. Is the file complete?", KEYS) from error

@@ -16,6 +16,7 @@ from filelock import FileLock
 from sparseid.config.identity import run_directory, run_name
 from sparseid.config.schema import RunConfig
 from sparseid.errors import ConfigError
+from sparseid.homes import expanded
 from sparseid.launching.one_run import DONE, FAILED, Outcome, make_run, report_skipped, skipped
 from sparseid.launching.progress import SweepProgress
 from sparseid.launching.slurm.job import status_folder
@@ -48,7 +49,7 @@ def launch_slurm(runs: Sequence[RunConfig], single: bool, settings: SlurmSetting
     """
     _require_slurm()
     refuse_tasks(runs, settings)
-    folder = Path(settings.submitit_folder).expanduser()
+    folder = Path(expanded(settings.submitit_folder))
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / ".submitting"):  # a second command would not see jobs that are being submitted
         outcomes, jobs = _submit({run_name(run): run for run in runs}, settings)

@@ -18,6 +18,8 @@ from sparseid.launching.slurm.job import SerializedJob, status_folder
 from sparseid.launching.slurm.queue import compact
 from sparseid.launching.slurm.settings import SlurmSettings
 from sparseid.training.errors import RunError
+from sparseid.training.preemption import slurm_job
+from sparseid.training.processes import environment_without_group
 from sparseid.training.run_folder import RunFolder
 
 CPUS_PER_TASK = 2
@@ -28,6 +30,12 @@ LONGEST_NAME = 128
 
 EXPORT = "SBATCH_EXPORT"
 """Variable by which a site lets jobs begin without the environment of their submitter."""
+
+OF_A_JOB = ("SLURM_", "SLURMD_", "SRUN_")
+"""Beginnings of the names of the variables that SLURM sets in a job, or takes defaults from."""
+
+OF_THE_CLUSTER = ("SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT")
+"""Variables with such a name that say which cluster it is, and who asks."""
 
 SAME_NAME = (
     *("partition", "qos", "account", "comment", "constraint", "exclude", "gres", "nodes"),
@@ -140,7 +148,7 @@ class Submission:
         executor.update_parameters(**self._parameters(needs), array_parallelism=at_once, dependency=dependency)
         jobs = [SerializedJob(run_config_text(run), run_directory(run)) for run in runs]
         try:
-            with _exported(), executor.batch():
+            with _environment_of_jobs(), executor.batch():
                 sent = [executor.submit(job) for job in jobs]
         except (UncompletedJobError, FailedSubmissionError) as error:
             lines = [line for line in str(error).splitlines() if line.startswith("sbatch: ")] or [str(error)]
@@ -168,17 +176,21 @@ class Submission:
 
 
 @contextmanager
-def _exported() -> Iterator[None]:
-    """Let jobs have our environment (data folders, extensions) also where ``SBATCH_EXPORT`` forbids it by default.
+def _environment_of_jobs() -> Iterator[None]:
+    """Let jobs have our environment (data folders, extensions), but nothing of a job or step around this process.
 
-    The variable would also take precedence over ``additional_parameters={export: ...}``.
+    Its number of tasks, its place in an array or its memory would be taken for those of the new job. ``SBATCH_EXPORT``
+    forbids to pass the environment on, and takes precedence over ``additional_parameters={export: ...}``.
     """
-    before = os.environ.pop(EXPORT, None)
+    own = environment_without_group()
+    if slurm_job():
+        own = {name: own[name] for name in own if name in OF_THE_CLUSTER or not name.startswith(OF_A_JOB)}
+    own.pop(EXPORT, None)
+    hidden = {name: os.environ.pop(name) for name in os.environ.keys() - own.keys()}
     try:
         yield
     finally:
-        if before is not None:
-            os.environ[EXPORT] = before
+        os.environ.update(hidden)
 
 
 def _write_job(run: RunConfig, job: str) -> None:

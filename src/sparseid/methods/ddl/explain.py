@@ -45,6 +45,11 @@ def explain(mask: Mask) -> Iterator[str]:
     ----------
     mask
         (m, n) bool: whether each observation reads each latent.
+
+    Examples
+    --------
+    >>> next(explain(np.eye(2, dtype=bool)))
+    'observations (lines): x1 to x2; latents (columns): z1 to z2; edges: 2 of 4'
     """
     outputs, latents = mask.shape
     sizes = f"observations (lines): x1 to x{outputs}; latents (columns): z1 to z{latents}"

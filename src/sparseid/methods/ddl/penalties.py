@@ -54,6 +54,14 @@ def value_and_tangents(
     ------
     TypeError
         If the decoder has other layers.
+
+    Examples
+    --------
+    >>> layers = [StackedLinear(*sizes, [torch.Generator()]) for sizes in ((2, 8), (8, 3))]
+    >>> decoder = nn.Sequential(layers[0], nn.LeakyReLU(), layers[1])
+    >>> outputs, tangents = value_and_tangents(decoder, torch.zeros(1, 5, 2))
+    >>> outputs.shape, tangents.shape
+    (torch.Size([1, 5, 3]), torch.Size([1, 5, 2, 3]))
     """
     layers = list(decoder) if isinstance(decoder, nn.Sequential) else [decoder]
     if other := next((layer for layer in layers if not isinstance(layer, StackedLinear | nn.LeakyReLU)), None):
@@ -104,6 +112,12 @@ def dependency_sparsity(tangents: Tensor, latents: int) -> Tensor:
         unsuitable: they estimate norms that are invariant to rotations of the latents.
     latents
         Number of latents.
+
+    Examples
+    --------
+    >>> tangents = torch.tensor([[[[1.0, 0.0], [0.0, -2.0]]]])  # one member, one sample: its transposed Jacobian
+    >>> dependency_sparsity(tangents, latents=2).tolist()
+    [3.0]
     """
     return tangents.abs().sum(dim=(2, 3)).mean(dim=1) * (latents / tangents.shape[2])
 
@@ -119,6 +133,13 @@ def normalised_dependency(tangents: Tensor, latents: Tensor) -> Tensor:
         (members, batch, latents, features) for all latents.
     latents
         (members, batch, latents)
+
+    Examples
+    --------
+    >>> tangents, latents = torch.ones(1, 3, 2, 4), torch.randn(1, 3, 2)
+    >>> scaled = normalised_dependency(tangents / 10, 10 * latents)
+    >>> torch.allclose(scaled, normalised_dependency(tangents, latents))
+    True
     """
     return (tangents.abs().sum(dim=3).mean(dim=1) * latents.std(dim=1)).sum(dim=1)
 
@@ -142,6 +163,13 @@ def orojar(decode: Decode, latents: Tensor, outputs: Tensor, signs: Tensor) -> T
         (members, batch, latents), and their image under `decode`.
     signs
         (members, batch, directions, latents) of -1 and 1; two or more directions.
+
+    Examples
+    --------
+    >>> latents, signs = torch.zeros(1, 4, 2), torch.tensor([[1.0, 1.0], [1.0, -1.0]]).expand(1, 4, 2, 2)
+    >>> decode = torch.sin  # each output reads one latent
+    >>> orojar(decode, latents, decode(latents), signs).tolist()
+    [0.0]
     """
     ahead = _decoded(decode, latents, STEP * signs)
     lengths = ((ahead - outputs[:, :, None]) / STEP).square().sum(dim=3)
@@ -154,6 +182,13 @@ def hessian_penalty(decode: Decode, latents: Tensor, outputs: Tensor, signs: Ten
     The variance over random signs v of v^T H v, for each output, is twice the sum of the squares of the off-diagonal
     entries of its Hessian H. v^T H v is a second difference: decoders of leaky ReLUs have curvature only at their
     kinks, which only a finite step can detect. Parameters are those of `orojar`.
+
+    Examples
+    --------
+    >>> latents, signs = torch.zeros(1, 4, 2), torch.tensor([[1.0, 1.0], [1.0, -1.0]]).expand(1, 4, 2, 2)
+    >>> decode = torch.square  # no mixed derivatives
+    >>> hessian_penalty(decode, latents, decode(latents), signs).tolist()
+    [0.0]
     """
     steps = STEP * signs
     bends = _decoded(decode, latents, steps) - 2 * outputs[:, :, None] + _decoded(decode, latents, -steps)

@@ -44,6 +44,12 @@ def info_nce(
         Temperature of the similarity.
     positive_in_denominator
         Whether the sum includes the positive, which bounds the loss from below by 0.
+
+    Examples
+    --------
+    >>> nothing = torch.zeros(1, 4, 2)  # an encoder that tells nothing
+    >>> info_nce(nothing, nothing, torch.zeros(1, 8, 2)).exp().round().tolist()
+    [8.0]
     """
     if similarity == "cosine":
         aligned = (reference * positive).sum(dim=-1) / temperature

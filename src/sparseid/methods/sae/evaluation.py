@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
@@ -11,6 +11,9 @@ from torch import Tensor
 from sparseid.measurements import Measurement, units
 from sparseid.methods.sae.codes import Codes
 from sparseid.methods.sae.metrics import ABOVE, METRICS
+
+if TYPE_CHECKING:
+    from sparseid.data.mlp_activations.language_model import NextTokenLosses
 
 UNITS = units(METRICS)
 
@@ -103,7 +106,9 @@ class PartResult(NamedTuple):
     dead_in_training: int
 
 
-def measure(parts: Mapping[str, PartResult], jacobian: JacobianTotals | None) -> list[Measurement]:
+def measure(
+    parts: Mapping[str, PartResult], jacobian: JacobianTotals | None = None, losses: NextTokenLosses | None = None
+) -> list[Measurement]:
     """Return the measurements: of both codes together without a key, and of each with the key `part`.
 
     Parameters
@@ -112,6 +117,8 @@ def measure(parts: Mapping[str, PartResult], jacobian: JacobianTotals | None) ->
         Results by the code's name.
     jacobian
         Sums of Jacobians; None if there are none.
+    losses
+        Losses of the transformer with the MLP's output reconstructed and without it; None if it predicts no tokens.
     """
     values: list[Measurement] = []
 
@@ -131,6 +138,8 @@ def measure(parts: Mapping[str, PartResult], jacobian: JacobianTotals | None) ->
     if jacobian is not None:
         add("jacobian_mean", jacobian.mean, jacobian.entries)
         add("jacobian_above", jacobian.above, jacobian.entries)
+    if losses is not None:
+        add("loss_recovered", losses.recovered, losses.predictions)
     return values
 
 

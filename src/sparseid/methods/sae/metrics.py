@@ -21,6 +21,14 @@ METRICS = (
     ),
     Metric("explained_variance", "", "high", "explained variance", "of held-out tokens, mean over both codes", main={}),
     Metric("l0", "count", "none", "L0", "active features of a held-out token, mean over both codes"),
+    Metric(
+        "loss_recovered",
+        "percent",
+        "high",
+        "loss recovered",
+        "of the next-token loss that zeros in place of the MLP's output add, by its reconstruction there (models that "
+        "predict the next token)",
+    ),
     Metric("jacobian_mean", "", "low", "mean |J|", "of the entries between active features (jsae)"),
     Metric("jacobian_above", "percent", "low", f"|J| above {ABOVE}", "of the entries between active features (jsae)"),
 )

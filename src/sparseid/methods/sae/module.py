@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
@@ -155,6 +156,7 @@ class SAEModule(ExperimentModule["MLPActivationsData"]):
         networks = {part: self.network(part) for part in PARTS}
         self._totals = {part: CodeTotals(each.features, each.width, self.device) for part, each in networks.items()}
         self._jacobian = JacobianTotals() if self.settings.kind == JSAE else None
+        self._reconstructions: list[Tensor] = []
         self.mlp = self.data.mlp.to(self.device)
 
     def test_step(self, batch: ActivationBatch, batch_idx: int) -> None:
@@ -163,15 +165,32 @@ class SAEModule(ExperimentModule["MLPActivationsData"]):
         for part, tokens in zip(PARTS, batch, strict=True):
             network, seen = self.network(part), self.seen(tokens)
             codes.append(network.encode(seen.values).codes)
-            self._totals[part].add(tokens, seen.undone(network.decode(codes[-1])), codes[-1])
+            reconstructions = seen.undone(network.decode(codes[-1]))
+            self._totals[part].add(tokens, reconstructions, codes[-1])
+            if part == "output" and (missing := self._predicted_tokens - sum(map(len, self._reconstructions))) > 0:
+                self._reconstructions.append(reconstructions[:missing])
         if self._jacobian is not None:
             self._jacobian.add(jacobian_block(*self._jacobian_parts(batch.inputs, codes)))
 
+    @property
+    def _predicted_tokens(self) -> int:
+        """Number of held-out tokens, of whole sequences, on which the transformer predicts the next one."""
+        context = self.data.settings.context
+        return min(self.settings.loss_sequences, self.data.test_items // context) * context if self.data.predicts else 0
+
     def on_test_epoch_end(self) -> None:
-        """Compute the measurements; keep how often each feature fires for figures."""
+        """Compute the measurements; keep how often each feature fires, and the transformer's losses."""
         parts = {
             part: PartResult(totals, int((self.network(part).idle > self.settings.own_limit).sum()))
             for part, totals in self._totals.items()
         }
-        self.measurements = measure(parts, self._jacobian)
+        losses = self.data.losses_with(torch.cat(self._reconstructions)) if self._reconstructions else None
+        self.measurements = measure(parts, self._jacobian, losses)
         self.arrays = {f"fired_{part}": totals.fired.cpu().numpy() for part, totals in self._totals.items()}
+        if losses is not None:
+            self.arrays["next_token_losses"] = np.array([losses.plain, losses.replaced, losses.without])
+            if losses.without <= losses.plain:
+                text = f"from {losses.plain:.4g} to {losses.without:.4g}"
+                self.remarks.append(
+                    f"zeros for the MLP's output add nothing to the loss ({text}): nothing is recovered"
+                )

@@ -41,6 +41,12 @@ class SAESettings(MethodSettings):
     jacobian_warmup: float = setting(
         "Part of the training in which this weight rises.", default=0.05, at_least=0, at_most=1
     )
+    loss_sequences: int = setting(
+        "Held-out sequences, at most, on which the transformer predicts the next token with the dictionary in place of "
+        "its MLP's output; 0 for none.",
+        default=64,
+        at_least=0,
+    )
 
     loads = "sparseid.methods.sae.module:SAEModule"
     interfaces = ("mlp_activations",)

@@ -49,6 +49,13 @@ def sequence_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
         (N, T, vocabulary).
     targets
         (N, T), -100 for positions without a target.
+
+    Examples
+    --------
+    >>> targets = torch.tensor([[3, 1, -100]])
+    >>> loss = sequence_cross_entropy(torch.zeros(1, 3, 10), targets)  # ten equally likely tokens
+    >>> loss.exp().round().item()
+    10.0
     """
     return functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
 

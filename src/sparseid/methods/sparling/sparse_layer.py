@@ -19,7 +19,7 @@ LARGER = 64
 
 
 class SparseLayer(nn.Module):
-    r"""Batch norm, then :math:`\mathrm{ReLU}(z - t)` with a moving quantile as threshold t (Sparling, section 4).
+    r"""Batch norm, then ReLU(z - t) with a moving quantile as threshold t (Sparling, section 4).
 
     In training mode each batch first updates the threshold, :math:`t \leftarrow (1 - m) t + m q`, where q is the k-th
     smallest of the R values seen, k = max(1, floor(R (1 - density))), without interpolation; the batch then uses
@@ -47,6 +47,13 @@ class SparseLayer(nn.Module):
     ------
     ValueError
         If a name is unknown, or accumulation is combined with a single threshold (undefined in the paper).
+
+    Examples
+    --------
+    >>> layer = SparseLayer(channels=3, density=0.05, momentum=1.0)
+    >>> maps = layer(torch.randn(4, 3, 20, 20))
+    >>> f"{(maps > 0).float().mean():.2f}"
+    '0.05'
     """
 
     def __init__(

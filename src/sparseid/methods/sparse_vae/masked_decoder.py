@@ -32,6 +32,12 @@ class MaskedDecoder(nn.Module):
     ----------
     selector
         Selectors W, (members, features, latents).
+
+    Examples
+    --------
+    >>> decoder = MaskedDecoder(2, 8, features=5, generators=[torch.Generator()])
+    >>> decoder(torch.zeros(1, 10, 2)).shape, decoder.selector.shape
+    (torch.Size([1, 10, 5]), torch.Size([1, 5, 2]))
     """
 
     def __init__(self, latents: int, hidden: int, features: int, generators: Sequence[torch.Generator]) -> None:

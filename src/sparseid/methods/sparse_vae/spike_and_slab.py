@@ -53,6 +53,12 @@ def slab_share(probability: Tensor, a: float, b: float) -> Tensor:
         Probabilities p*, (members, features, latents).
     a, b
         Parameters of the Beta prior.
+
+    Examples
+    --------
+    >>> import torch
+    >>> slab_share(torch.tensor([[[1.0], [0.0], [0.0], [0.0]]]), a=1.0, b=1.0).tolist()
+    [[0.25]]
     """
     features = probability.shape[1]
     return ((probability.sum(dim=1) + a - 1) / (a + b + features - 2)).clamp(min=LEAST)
@@ -61,6 +67,15 @@ def slab_share(probability: Tensor, a: float, b: float) -> Tensor:
 def selector_penalty(
     selector: Tensor, probability: Tensor, spike_rate: float, slab_rate: float, batch_size: int
 ) -> Tensor:
-    """Return sum_jk (lambda_1 p*_jk + lambda_0 (1 - p*_jk)) |w_jk| / B (members,), B the configured batch size."""
+    """Return sum_jk (lambda_1 p*_jk + lambda_0 (1 - p*_jk)) |w_jk| / B (members,), B the configured batch size.
+
+    Examples
+    --------
+    >>> import torch
+    >>> selector = torch.tensor([[[2.0], [0.5]]])  # two features of one latent
+    >>> in_slab = torch.tensor([[[1.0], [0.0]]])
+    >>> selector_penalty(selector, in_slab, spike_rate=10.0, slab_rate=1.0, batch_size=1).tolist()
+    [7.0]
+    """
     rates = spike_rate + (slab_rate - spike_rate) * probability
     return (rates * selector.abs()).sum(dim=(1, 2)) / batch_size

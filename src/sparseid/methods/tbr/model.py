@@ -41,6 +41,13 @@ class TreeModel(nn.Module):
         Weights w_0 of the root, (members, latents); not penalised.
     deltas
         Changes (members, arcs, latents), initially zero; None without deltas.
+
+    Examples
+    --------
+    >>> arcs = torch.tensor([[1.0, 0.0], [0.0, 1.0]])  # a root with two leaves
+    >>> model = TreeModel([4, 8, 3], arcs, [torch.Generator()], slope=0.2, root_weights_std=1.0)
+    >>> model.root_weights.shape, model.deltas.shape
+    (torch.Size([1, 3]), torch.Size([1, 2, 3]))
     """
 
     incidence: Tensor

@@ -12,7 +12,18 @@ import pandas as pd
 from sparseid.measurements import Key
 from sparseid.papers.ddl.claims import ALPHA, ALPHAS, DIMS, SCORES, mcc
 from sparseid.papers.ddl.flow import draw_traversals
-from sparseid.papers.drawing import FAINT, INK, draw_summaries, legend_below, new_figure, new_plots
+from sparseid.papers.drawing import (
+    AMBER,
+    BLUE,
+    FAINT,
+    INK,
+    ORANGE,
+    TEAL,
+    draw_summaries,
+    legend_below,
+    new_figure,
+    new_plots,
+)
 from sparseid.papers.labels import label
 from sparseid.papers.rows import per_seed, select, values_of
 from sparseid.papers.targets import Target, load_targets
@@ -21,10 +32,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = {3: "#1d4ed8", 4: "#c2410c", 5: "#0f766e"}
+COLOURS = {3: BLUE, 4: ORANGE, 5: TEAL}
 """By number of latents."""
 WEIGHT = "\N{GREEK SMALL LETTER ALPHA}"  # as TeX, "$\\alpha$", it would cost parsing
-WITH, WITHOUT = "#1d4ed8", "#d4a106"
+WITH, WITHOUT = BLUE, AMBER
 MASKS = ("circulant2", "lower_triangular", "ones_minus_identity", "random", "dense")
 """Structures of figure 5, the dense one last."""
 MEMBERS_SHOWN = 4

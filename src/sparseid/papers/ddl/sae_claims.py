@@ -17,7 +17,8 @@ COST = 2.5
 @claim("ddl-table3-dead-order")
 @for_every("{} above {}", (KINDS[:2], KINDS[1:]))
 def fewer_dead_features(rows: pd.DataFrame, more: str, fewer: str) -> Finding:
-    upper, lower = (per_seed(rows, "dead_features", method=kind) for kind in (more, fewer))
+    both = {"part": (None,)}  # dictionaries together
+    upper, lower = (per_seed(rows, "dead_features", both, method=kind) for kind in (more, fewer))
     text = f"dead features against those of {label(fewer)}"
     return mean_not_below(upper, lower, text, strict=True, fewest=1)  # the paper has one number for each
 

@@ -88,7 +88,7 @@ def _nearest(entry: Artefact) -> Artefact:
         entry,
         id=f"{entry.id}_nearest",
         reading_of=entry.id,
-        title=f"{number}, gain 10 and lambda 10:{title}",
+        title=f"{number}, linear mixing:{title}",
         seeds=lambda seed: seed in claims.CONFIRMED,
     )
 

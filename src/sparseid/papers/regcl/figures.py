@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sparseid.papers.drawing import INK, draw_summaries, legend_below, legend_line, new_figure, new_plots
+from sparseid.papers.drawing import (
+    AMBER,
+    BLUE,
+    INK,
+    ORANGE,
+    PINK,
+    PURPLE,
+    TEAL,
+    draw_summaries,
+    legend_below,
+    legend_line,
+    new_figure,
+    new_plots,
+)
 from sparseid.papers.labels import label
 from sparseid.papers.regcl.claims import ATTRIBUTIONS, LATENTS, REGCL, REGULARISATIONS, auc
 from sparseid.papers.rows import values_of
@@ -17,7 +30,7 @@ from sparseid.papers.targets import Target, load_targets
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COLOURS = dict(zip(ATTRIBUTIONS, ("#1d4ed8", "#0f766e", "#c2410c", "#6d28d9", "#d4a106", "#be185d"), strict=True))
+COLOURS = dict(zip(ATTRIBUTIONS, (BLUE, TEAL, ORANGE, PURPLE, AMBER, PINK), strict=True))
 MEMBERS_SHOWN = 3
 """Members of a run whose maps are drawn."""
 

@@ -12,9 +12,13 @@ import pandas as pd
 from sparseid.methods.sparling.metrics import METRICS
 from sparseid.papers.artefact import Arrays
 from sparseid.papers.drawing import (
+    AMBER,
+    BLUE,
     FAINT,
     INK,
     METRIC_COLOURS,
+    ORANGE,
+    TEAL,
     draw_band,
     hollow_points,
     legend_below,
@@ -52,11 +56,11 @@ if TYPE_CHECKING:
 MEANINGS = {metric.name: metric.meaning for metric in METRICS}
 COLOURS = {
     "sparling_mt": METRIC_COLOURS["e2ee"],
-    "sparling_st": "#b45309",
-    "non_sparse": "#64748b",
-    "retrained": "#0f766e",
+    "sparling_st": AMBER,
+    "non_sparse": FAINT,
+    "retrained": TEAL,
 }
-BIN_COLOURS = dict(zip(BINS, ("#b91c1c", "#d97706", "#0f766e", "#1d4ed8"), strict=True))
+BIN_COLOURS = dict(zip(BINS, (ORANGE, AMBER, TEAL, BLUE), strict=True))
 
 
 def motif_error_bars(rows: pd.DataFrame, targets: Sequence[Target], scale: str) -> Figure:

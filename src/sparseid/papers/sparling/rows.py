@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from sparseid.measurements import Key
-from sparseid.papers.rows import joined, key, keys_of, per_seed, select, values_of, with_keys
+from sparseid.papers.rows import joined, key, key_columns, keys_of, per_seed, select, values_of, with_keys
 from sparseid.papers.targets import load_targets
 
 DOMAINS = ("digitcircle", "latex_ocr", "audiomnist")
@@ -60,9 +60,10 @@ def at_their_densities(rows: pd.DataFrame) -> pd.DataFrame:
     A run counts the cuts before its own lowest density. If it stopped before the last one, because another cut would
     not have fallen below the minimum, that density is not final: its rows move up by the missing cuts, as in the
     authors' code, which looks checkpoints up by their density. At the densities that it has not reached its metrics are
-    undefined (NaN): tables count it among the runs without a value, and figures and claims leave it out. So are those
-    of Retrained if the run that it starts from did not reach the density where it should start. Runs without annealing
-    (one row per run, whatever its density) stay as they are.
+    undefined (NaN), also those that only other runs of its recipe have, because their code measures more: tables count
+    it among the runs without a value, and figures and claims leave it out. So are those of Retrained if the run that it
+    starts from did not reach the density where it should start. Runs without annealing (one row per run, whatever its
+    density) stay as they are.
     """
     ratios = rows[rows["metric"] == _RATIO]
     ratios = select(ratios, {"method": ANNEALED})
@@ -72,12 +73,13 @@ def at_their_densities(rows: pd.DataFrame) -> pd.DataFrame:
     cuts = rows["run"].map(missing).fillna(0).astype(int)
     steps = key(rows, "steps_above")
     moves = (cuts > 0) & steps.notna()
-    lowest = rows[moves & (steps == 0)]
+    lowest = _with_those_of_others(rows[steps == 0], set(missing))
+    cuts_of = lowest["run"].map(missing)
     renumbered = [int(step + cut) if move else step for step, cut, move in zip(steps, cuts, moves, strict=True)]
     result = rows.assign(key_steps_above=pd.Series(renumbered, index=rows.index, dtype=object))
     absent = []
     for step in range(max(missing.values())):
-        here = lowest[cuts[lowest.index] > step]
+        here = lowest[cuts_of > step]
         told = here["metric"] == _RATIO  # how far the run came
         absent.append(here.assign(value=here["value"].where(told & (step == 0))))
         absent[-1]["key_steps_above"] = pd.Series([step] * len(here), index=here.index, dtype=object)
@@ -88,6 +90,16 @@ def at_their_densities(rows: pd.DataFrame) -> pd.DataFrame:
     of_late = [run for run, origin in retrained.items() if origin in late]
     result["value"] = result["value"].where(~result["run"].isin(of_late))
     return joined(result, *absent)
+
+
+def _with_those_of_others(rows: pd.DataFrame, runs: set[str]) -> pd.DataFrame:
+    """Return the rows of some runs, and one without a value for each that only another run of their recipe has."""
+    own = rows[rows["run"].isin(runs)]
+    of_entry = ["recipe", "metric", *key_columns(rows)]
+    others = rows[rows["recipe"].isin(own["recipe"])].drop_duplicates(of_entry)
+    of_run = own.drop_duplicates("run").drop(columns=[*of_entry[1:], "value", "unit", "n"])
+    all_of_them = of_run.merge(others[[*of_entry, "unit"]], on="recipe").assign(value=math.nan, n=0)
+    return joined(own, all_of_them).drop_duplicates(["run", *of_entry], ignore_index=True)
 
 
 def _origins(rows: pd.DataFrame) -> dict[str, tuple[Key | None, ...]]:

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from sparseid.metrics.confusion import arrange_confusion, join_channels
 from sparseid.papers.drawing import (
-    CHANNEL_COLOURS,
     FAINT,
+    FRAME,
     INK,
     METRIC_COLOURS,
-    channel_colour,
+    RIGHT,
+    WRONG,
+    kind_colour,
     legend_dot,
     new_figure,
     new_plots,
@@ -37,8 +39,6 @@ WRITTEN_TOKENS = {
     "SUP)": "}",
 }
 """Tokens of formulas that are written as in TeX, except fractions: ``{x}/{y}``."""
-RIGHT, WRONG = "#15803d", "#b91c1c"
-"""Colours of titles, by whether the item was decoded correctly."""
 ROW_WIDTH = 10.4
 """Width of a full row of images, inches."""
 LETTER_WIDTH = 0.086
@@ -47,6 +47,8 @@ TITLE_HEIGHT = 0.21
 """Height of a line of a title, inches."""
 NEIGHBOURHOOD = 5
 """Pixels on each side within which only the largest activation is marked (figure 2 of the paper)."""
+MOST_BY_COLOUR = 10
+"""Dots of more classes are named: an eye does not keep so many colours apart."""
 PER_LINE = 10
 """Channels in a line of the legend."""
 IMAGES, SOUNDS = 8, 4
@@ -72,7 +74,7 @@ def motifs_on_images(arrays: Mapping[str, np.ndarray]) -> Figure:
 
     A frame is a true motif's box in the colour of the channel of its class, dashed if it has none; a dot has the colour
     of the channel that fired, channels of one class share theirs. In a correct map every frame has one dot of its
-    colour, and there are no others. If there are more classes than colours, dots are named.
+    colour, and there are no others. If there are many classes, dots are named.
 
     Parameters
     ----------
@@ -102,7 +104,7 @@ def motifs_on_images(arrays: Mapping[str, np.ndarray]) -> Figure:
         channels, rows, places = _marks(maps[number], stride)
         colours = [legend.colour(channel) for channel in channels]
         axes.scatter(places, rows, s=30, c=colours, edgecolors="white", linewidths=0.9, zorder=3)
-        if len(legend.kind_names) > len(CHANNEL_COLOURS):  # colours alone are ambiguous
+        if len(legend.kind_names) > MOST_BY_COLOUR:
             for channel, row, place in zip(channels, rows, places, strict=True):
                 axes.annotate(
                     legend.kind_of(channel), (place, row), xytext=(4, 2), textcoords="offset points", fontsize=8,
@@ -130,7 +132,7 @@ def motifs_on_sounds(arrays: Mapping[str, np.ndarray]) -> Figure:
     for number, axes in enumerate(grid[:, 0]):
         axes.imshow(bands[number], cmap="gray_r", aspect="auto", origin="lower", interpolation="nearest")
         axes.set(xlim=(-0.5, frames - 0.5), ylim=(-0.5, 1.36 * height), yticks=[])
-        axes.spines[:].set_color("#d5d9de")
+        axes.spines[:].set_color(FRAME)
         for _, kind, start, stop, *_ in sites[sites[:, 0] == number]:
             colour = legend.kind_colour(int(kind))
             across = [start - 0.5, stop - 0.5]
@@ -371,12 +373,12 @@ class MotifLegend(NamedTuple):
     def kind_colour(self, kind: int) -> str | None:
         """Return the colour of the first channel of a class; None if it has none."""
         channels = np.flatnonzero(self.channel_kinds == kind)
-        return channel_colour(int(channels[0])) if len(channels) else None
+        return kind_colour(int(channels[0])) if len(channels) else None
 
     def colour(self, channel: int) -> str:
         """Return the colour of a channel's class, or its own colour without one."""
         kind = int(self.channel_kinds[channel])
-        return (self.kind_colour(kind) if kind >= 0 else None) or channel_colour(channel)
+        return (self.kind_colour(kind) if kind >= 0 else None) or kind_colour(channel)
 
     def kind_of(self, channel: int) -> str:
         """Return the name of a channel's class, or ``none``."""
@@ -426,7 +428,7 @@ def image_panels(size: tuple[int, ...], titles: Sequence[Sequence[str]], below: 
     shown = list(grid.flat[: len(titles)])
     for axes, text in zip(shown, texts, strict=True):
         axes.set(xticks=[], yticks=[])
-        axes.spines[:].set_color("#d5d9de")
+        axes.spines[:].set_color(FRAME)
         axes.set_title(text, fontsize=10, family="monospace")
     return figure, shown
 

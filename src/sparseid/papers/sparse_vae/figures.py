@@ -10,7 +10,24 @@ import pandas as pd
 
 from sparseid.metrics.topics import top_features
 from sparseid.papers.artefact import Arrays
-from sparseid.papers.drawing import CHANNEL_COLOURS, FAINT, INK, legend_below, legend_dot, new_figure, new_plots
+from sparseid.papers.drawing import (
+    AMBER,
+    BLUE,
+    CYAN,
+    FAINT,
+    INK,
+    ORANGE,
+    PINK,
+    PURPLE,
+    TEAL,
+    draw_kinds,
+    kind_colour,
+    kind_marker,
+    legend_below,
+    legend_dot,
+    new_figure,
+    new_plots,
+)
 from sparseid.papers.labels import label
 from sparseid.papers.rows import key, select, values_of
 from sparseid.papers.sparse_vae.rows import METHODS, ON_CELLS, STUCK_ABOVE, WARM_UP, values
@@ -21,13 +38,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = {
-    "sparse_vae": "#1d4ed8",
-    WARM_UP: "#0891b2",
-    "vae": "#c2410c",
-    "beta_vae": "#d4a106",
-    "vsc": "#6d28d9",
-    "oi_vae": "#be185d",
-    "nmf": "#0f766e",
+    "sparse_vae": BLUE,
+    WARM_UP: CYAN,
+    "vae": ORANGE,
+    "beta_vae": AMBER,
+    "vsc": PURPLE,
+    "oi_vae": PINK,
+    "nmf": TEAL,
 }
 DRAWN = ("sparse_vae", WARM_UP, *METHODS[1:])
 NOISE_FLOOR = 0.25
@@ -175,7 +192,7 @@ def true_and_learned(factors: np.ndarray, codes: np.ndarray) -> Figure:
     for number, axes in enumerate(grid[0]):
         sizes = [_correlation(factors[:, number], latent) for latent in codes.T]
         latent = int(np.argmax(sizes))
-        axes.scatter(factors[:, number], codes[:, latent], s=5, color="#1d4ed8", alpha=0.5, linewidth=0)
+        axes.scatter(factors[:, number], codes[:, latent], s=5, color=BLUE, alpha=0.5, linewidth=0)
         axes.set_title(f"|correlation| {sizes[latent]:.2f}", fontsize=9, color=INK)
         axes.set_xlabel(f"true factor {number + 1}", fontsize=8.5)
         axes.set_ylabel(f"latent {latent + 1}", fontsize=8.5)
@@ -212,7 +229,7 @@ def heaviest_features(selector: np.ndarray, names: np.ndarray) -> Figure:
     figure, grid = new_figure(3.6 * columns, 1.25 * lines + 0.4, rows=lines, columns=columns, sharex=True)
     for axes, latent in zip(grid.flat, order, strict=False):
         top = top_features(selector[:, [latent]], NAMES_SHOWN)[0]
-        axes.barh(range(len(top)), np.abs(selector[top, latent]), color="#1d4ed8", alpha=0.6)
+        axes.barh(range(len(top)), np.abs(selector[top, latent]), color=BLUE, alpha=0.6)
         axes.set_yticks(range(len(top)), [_shortened(str(names[feature])) for feature in top], fontsize=6.5)
         axes.invert_yaxis()
         axes.spines[["top", "right"]].set_visible(False)
@@ -235,13 +252,12 @@ def _planes(found: Mapping[str, tuple[np.ndarray, np.ndarray]], title: str) -> F
     lines = -(-len(found) // columns)
     figure, grid = new_figure(max(3.2 * columns, 4.0), 3.2 * lines + 0.7, rows=lines, columns=columns)
     classes = sorted({str(name) for _, labels in found.values() for name in labels})
-    colours = dict(zip(classes, CHANNEL_COLOURS, strict=False))
     for axes, (name, (plane, labels)) in zip(grid.flat, found.items(), strict=False):
-        axes.scatter(*plane.T, s=2.5, c=[colours.get(str(label), INK) for label in labels], linewidth=0)
+        draw_kinds(axes, plane, np.searchsorted(classes, labels.astype(str)), size=2.5)
         axes.set_title(name, fontsize=9, color=INK)
         axes.set(xticks=[], yticks=[])
     for axes in grid.flat[len(found) :]:
         axes.set_axis_off()
-    handles = [legend_dot(colours.get(name, INK)) for name in classes]
+    handles = [legend_dot(kind_colour(kind), marker=kind_marker(kind)) for kind in range(len(classes))]
     legend_below(figure, handles, classes, title, columns=min(columns + 1, len(classes)))  # names are long
     return figure

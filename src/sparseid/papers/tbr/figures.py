@@ -11,8 +11,10 @@ import pandas as pd
 
 from sparseid.papers.aggregation import Aggregation
 from sparseid.papers.drawing import (
+    BLUE,
     FAINT,
     INK,
+    ORANGE,
     draw_band,
     draw_dots,
     hollow_points,
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = {"tbr": "#1d4ed8", "baseline": "#c2410c"}
+COLOURS = {"tbr": BLUE, "baseline": ORANGE}
 MEMBERS_SHOWN = 5
 """Seeds of a run whose correlations are drawn."""
 ARCS_SHOWN = 60

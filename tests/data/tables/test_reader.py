@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sparseid.data.tables import Scale, Table, read_table, scaled
+from sparseid.data.tables import Table, read_table
 from sparseid.errors import InputError
 
 VALUES = [[1.5, 2.0], [3.0, -4.0], [0.0, 1e3]]
@@ -127,6 +127,24 @@ def test_text_that_is_no_table_is_refused_with_line_and_column(written, text, sa
     assert caught.value.keys == ("data.path",)
 
 
+def test_integers_that_double_precision_merges_are_refused_and_others_read(written):
+    def text(step):
+        return "id,nanoseconds\n" + "".join(f"u{n},{17 * 10**17 + step * n}\n" for n in range(30))
+
+    with pytest.raises(InputError, match=r"differ by less than double precision .* column 'nanoseconds' become 1"):
+        read_table(written(text(1)))
+    with pytest.raises(InputError, match=r"differ by less than double precision .* column 'nanoseconds' become 1"):
+        read_table(
+            written(text(1).replace("\n", ",0\n").replace("nanoseconds,0", "nanoseconds,x")), ["nanoseconds"]
+        ).numbers("nanoseconds")
+    with pytest.raises(InputError, match=r"differ by less than double precision .* column 'x' become 1"):
+        read_table(written(f"x,y\n{2**64},1\n{2**64 + 1},2\n"))
+    assert read_table(written(text(10**9))).values[1, 0] == 17 * 10**17 + 10**9
+    assert (
+        read_table(written("x\n1e300\n123456789012345678901234567890\n")).values[1, 0] == 123456789012345678901234567890
+    )
+
+
 def test_files_that_are_no_tables_are_refused(tmp_path, written):
     def refused(path, **options):
         with pytest.raises(InputError) as caught:
@@ -136,7 +154,7 @@ def test_files_that_are_no_tables_are_refused(tmp_path, written):
     assert "does not exist" in refused(tmp_path / "missing.csv")
     assert "its ending is none of a table's" in refused(written("a\n1\n", "t.xlsx"))
     assert "cannot be read as parquet" in refused(written("a,b\n", "t.parquet"))
-    assert "cannot be read as an h5 file" in refused(written("a,b\n", "t.h5ad"))
+    assert "cannot be read as an .h5ad file: it is not an HDF5 file" in refused(written("a,b\n", "t.h5ad"))
     assert "refused: save arrays of numbers" in refused(written(pickle.dumps([1]), "t.npz"))
     np.savez(tmp_path / "two.npz", a=VALUES, b=VALUES)
     assert "no array X, and not exactly one table (arrays: a, b)" in refused(tmp_path / "two.npz")
@@ -156,6 +174,10 @@ def test_arrays_in_memory_are_checked_like_files():
         Table.of([[1], [2]], ids=["u", "u"])
     with pytest.raises(InputError, match="the values are not numbers"):
         Table.of([["a"]])
+    with pytest.raises(InputError, match=r"its ids of rows are of shape \(2, 1\), not a list"):
+        Table.of([[1], [2]], ids=[["u"], ["v"]])
+    with pytest.raises(InputError, match=r"its names are of shape \(2, 2\), not a list"):
+        Table.of(np.eye(2), names=np.eye(2))
     with pytest.raises(InputError, match="it has 1 names for 2 columns"):
         Table.of([[1, 2]], names=["a"])
 
@@ -165,25 +187,6 @@ def test_labels_in_text_become_numbers_or_are_refused_with_their_place(written):
     with pytest.raises(InputError, match="line 3, column 'y': 'many' is not a number"):
         table.numbers("y")
     assert read_table(written("x,y\n1,2.5\n2,3\n"), columns=["y"]).numbers("y").tolist() == [2.5, 3]
-
-
-def test_numbers_that_single_precision_cannot_hold_are_refused_by_name():
-    with pytest.raises(InputError, match=r"row 2, column 'big': 1e\+39 is beyond single precision"):
-        Table.of([[1, 1], [1, 1e39]], names=["small", "big"]).singles()
-    with pytest.raises(InputError, match=r"rescale them \(the 60 values of column 'time' become 1\)"):
-        Table.of(1.7e9 + np.arange(60.0)[:, None], names=["time"]).singles()
-
-
-def test_columns_are_scaled_by_the_training_rows():
-    values = scaled(np.array([[1.0, 5], [3, 5], [9, 5]]), np.array([0, 1]))
-    np.testing.assert_allclose(values, [[-1, 0], [1, 0], [7, 0]])
-
-
-def test_a_scale_is_kept_for_other_rows_and_undone():
-    scale = Scale.of(np.array([[1.0, 5], [3, 5], [9, 5]]), np.array([0, 1]))
-    others = np.array([[2.0, 5], [4, 5]])
-    np.testing.assert_allclose(scale.apply(others), [[0, 0], [2, 0]])
-    np.testing.assert_allclose(scale.undo(scale.apply(others)), others)
 
 
 @given(st.lists(st.lists(st.floats(-1e9, 1e9), min_size=3, max_size=3), min_size=1, max_size=5))
