@@ -111,6 +111,12 @@ def test_a_text_with_too_few_tokens_is_refused(text):
         data_of("random", text, tokens=3000, held_out=63)
 
 
+def test_special_tokens_need_places_of_the_model_too(saved_models, text):
+    assert data_of(saved_models / "bert", text, context=30).store.width == 8
+    with pytest.raises(InputError, match=r"at most 32 tokens, and 2 of them are special.*lower data.context to 30"):
+        data_of(saved_models / "bert", text, context=31)
+
+
 def test_an_mlp_of_another_kind_is_refused(saved_models, text, monkeypatch):
     read = Transformer.activations
     monkeypatch.setattr(Transformer, "activations", lambda *given: (read(*given)[0], 2 * read(*given)[1]))

@@ -43,6 +43,11 @@ class ActivationStore:
         The model, and the tokens that it reads.
     device
         Where the model is evaluated.
+
+    Raises
+    ------
+    InputError
+        If the model cannot read a sequence and the special tokens around it.
     """
 
     def __init__(
@@ -50,6 +55,10 @@ class ActivationStore:
     ) -> None:
         self.settings, self.model, self.tokens, self.device = settings, model, tokens, device
         self.width = model.width
+        special, most = len(tokens.before) + len(tokens.after), int(model.config[model.layout.positions])
+        if settings.context + special > most:
+            text = f"the model reads at most {most} tokens, and {special} of them are special ones around a sequence"
+            raise InputError(f"{text}: lower data.context to {most - special}", ("data.context",))
         self.per_shard = max(1, SHARD // settings.context)
         self._depends_on = {
             "version": VERSION,
