@@ -120,7 +120,8 @@ class LabelledInputsData(MotifData):
 
     def _batch(self, chosen: NDArray[np.int64]) -> MotifBatch:
         sites = self.items.sites
-        rows = [sites[sites[:, 0] == item] for item in chosen]
+        spans = zip(*(np.searchsorted(sites[:, 0], chosen, side) for side in ("left", "right")), strict=True)
+        rows = [sites[start:stop] for start, stop in spans]
         own = [np.column_stack([np.full(len(of), number), of[:, 1:]]) for number, of in enumerate(rows)]
         return MotifBatch(
             inputs_of(self.items.values[chosen], self.trainer.strategy.root_device if self.trainer else CPU),

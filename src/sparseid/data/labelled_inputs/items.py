@@ -42,8 +42,8 @@ class LabelledItems:
     names
         (n,) names, all different.
     sites
-        (m, 6) int64: item, number of the token, first and last + 1 row, first and last + 1 column, in pixels; of sounds
-        frames of the spectrogram in place of rows, and 0, 1. Items without a row have unknown motifs.
+        (m, 6) int64, ordered by item: item, number of the token, first and last + 1 row, first and last + 1 column, in
+        pixels; of sounds frames of the spectrogram in place of rows, and 0, 1. Items without a row have unknown motifs.
 
     Raises
     ------
