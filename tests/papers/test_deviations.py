@@ -1,4 +1,4 @@
-"""What `deviations.yaml` of a paper says about settings is what its presets have."""
+"""Settings in the `deviations.yaml` of each paper, compared with its presets."""
 
 import dataclasses
 import re

@@ -43,7 +43,7 @@ def theirs(model):
 
 
 def outputs_of(ours, block, ids=SEQUENCES):
-    """What the MLP of the second layer makes of the sequences."""
+    """Return the outputs of the second layer's MLP for the sequences."""
     seen = []
     hook = ours.network.base_model.get_submodule(block).register_forward_hook(lambda _, __, out: seen.append(out))
     with torch.no_grad():

@@ -19,7 +19,7 @@ _of_regcl = partial(
     Artefact,
     paper="regcl",
     checks=claims_in(claims, statistics),
-    seeds=lambda seed: seed not in {*claims.SCREENED, *claims.CONFIRMED},
+    seeds=lambda seed: seed not in claims.SCREENED and seed not in claims.CONFIRMED,
 )
 _table = partial(
     _of_regcl,
