@@ -165,7 +165,7 @@ def test_the_document_says_what_the_rows_say():
     text = study_text(rows({"": auc_of(), ADDITIVE: good}), ["small"], "Kept *as it is*.\n")
     assert "\nKept *as it is*.\n" in text
     assert "penalty_weight" not in text, "of those variants only the runs are made that they share"
-    assert f"{len(variants('small'))} variants, 294 stacks of 5 data sets; rows of 24 of them." in text
+    assert f"{len(variants('small'))} variants, 306 stacks of 5 data sets; rows of 24 of them." in text
     assert "20,000 samples, 800 steps with batches of 256" in text
     assert "Commits: `aaaaaaaaa`. Devices: cpu." in text
     assert (
