@@ -99,6 +99,13 @@ def test_values_at_one_place_are_added(made, read):
     np.testing.assert_array_equal(read(path), expected)
 
 
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_matrix])
+def test_values_at_one_place_are_added_in_a_type_that_holds_the_sum(tmp_path, kind):
+    made = kind((np.array([200, 100, 7], np.uint8), np.array([0, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
+    anndata.AnnData(made).write_h5ad(tmp_path / "cells.h5ad")
+    assert read_table(tmp_path / "cells.h5ad").values.tolist() == [[300, 0], [0, 7]]
+
+
 @pytest.mark.parametrize("read", READERS)
 def test_an_annotation_that_nobody_needs_may_be_unreadable(made, read):
     for spoil in (unknown, longer):

@@ -1,6 +1,7 @@
 """Estimators: the command's run, data in and named frames out, save and load."""
 
 import pickle
+from decimal import Decimal
 from pathlib import Path
 
 import anndata
@@ -203,6 +204,94 @@ def test_bad_input_is_refused_with_its_place(tmp_path):
         sparseid.RegCL(**SMOKE).fit(TABLE, LABELS[1:])
     with pytest.raises(NotFittedError):
         model.transform(TABLE)
+
+
+BIG = [2**60 + number for number in range(60)]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [[value, 0.5] for value in BIG],
+        np.array([[value, 0] for value in BIG]),
+        np.array([[value, 0] for value in BIG], object),
+        np.array([[str(value), "0"] for value in BIG]),
+        scipy.sparse.csr_array(np.array([[value, 0] for value in BIG])),
+        pd.DataFrame({"x0": pd.arrays.SparseArray(BIG, dtype=pd.SparseDtype("int64")), "x1": 0}),
+    ],
+    ids=["list", "integers", "objects", "text", "sparse", "sparse frame"],
+)
+def test_values_that_double_precision_merges_are_refused_as_they_are_given(values):
+    said = r"X: the values differ by less than double precision .* \(the 60 values of column 'x0' become 1\)"
+    with pytest.raises(InputError, match=said):
+        sparseid.SparseVAE(2, **SMOKE).fit(values)
+
+
+DATES = pd.date_range("2020-01-01", periods=60)
+
+
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        ([2**70 + number for number in range(60)], "differ by less than double precision .* column '1' become 1"),
+        ([2**63 + number if number % 2 else -number for number in range(60)], "of column '1' become 31"),
+        ([Decimal(2**70 + number) for number in range(60)], "differ by less than double precision"),
+        (pd.Series([2**70 + number for number in range(60)]), "differ by less than double precision"),
+        (np.ma.array(np.arange(60.0), mask=np.arange(60) == 5), "row 6, column '1': the value is missing: fill it"),
+        ([0.5, None, *range(58)], "row 2, column '1': the value is missing"),
+        (np.where(np.arange(60) == 1, np.datetime64("NaT"), DATES.to_numpy()), r"the values are datetime64\[ns\]"),
+        (pd.Series(DATES), r"the values are datetime64\[ns\]: convert dates and durations to numbers"),
+        (pd.DataFrame({"t": DATES}), r"the values are datetime64\[ns\]"),
+        ([*DATES], "row 1, column '1': 2020-01-01 00:00:00 is a Timestamp: convert dates"),
+    ],
+)
+def test_labels_are_no_other_numbers_than_those_given(y, said):
+    with pytest.raises(InputError, match=f"^y: .*{said}"):
+        sparseid.RegCL(2, **SMOKE).fit(TABLE, y)
+    with pytest.raises(InputError, match=f"^y: .*{said}"):
+        sparseid.TBR(2, **SMOKE).fit(TABLE, y, TISSUES)
+
+
+def test_missing_values_of_masked_arrays_are_refused():
+    values = np.ma.array(TABLE.to_numpy(), mask=np.arange(240).reshape(60, 4) == 6)
+    for masked in (values, [*values]):
+        with pytest.raises(InputError, match="X: row 2, column 'x2': the value is missing: fill it"):
+            sparseid.DiverseDictionary(2, **SMOKE).fit(masked)
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [
+        (None, "row 1, environments: it is missing"),
+        (np.nan, "row 1, environments: it is missing"),
+        ("", "row 1, environments: it is missing"),
+        (pd.NaT, "row 1, environments: it is missing"),
+        ("nan", "row 1, environments: 'nan' stands for a missing value"),
+        ("gut\0", r"environments, row 1: 'gut\\x00' ends with a NUL character"),
+        (b"caf\xe9", r"environments, row 1: the bytes b'caf\\xe9' are not UTF-8"),
+    ],
+)
+def test_a_row_without_an_environment_is_in_none_of_its_own(first, said, fitted):
+    places = [first, *TISSUES[1:]]
+    for given in (places, np.array(places, object), pd.Series(places)):
+        with pytest.raises(InputError, match=said):
+            sparseid.TBR(2, **SMOKE).fit(TABLE, RESPONSE, given)
+        with pytest.raises(InputError, match=said):
+            fitted["tbr"].predict(TABLE, given)
+    masked = np.ma.array(TISSUES.to_numpy(str), mask=np.arange(60) == 3)
+    with pytest.raises(InputError, match="row 4, environments: it is missing"):
+        sparseid.TBR(2, **SMOKE).fit(TABLE, RESPONSE, masked)
+    known = fitted["tbr"].predict(TABLE, TISSUES)
+    np.testing.assert_array_equal(fitted["tbr"].predict(TABLE, [text.encode() for text in TISSUES]), known)
+    np.testing.assert_array_equal(fitted["tbr"].predict(TABLE, pd.Categorical(TISSUES)), known)
+
+
+def test_repeated_entries_of_annotated_data_are_added_without_overflow(fitted):
+    repeated = scipy.sparse.csr_array(([200, 100], [0, 0], [0, 2]), shape=(1, 4), dtype=np.uint8)
+    added = pd.DataFrame([[300, 0, 0, 0]], columns=TABLE.columns)
+    cells = anndata.AnnData(repeated, var=pd.DataFrame(index=TABLE.columns))
+    expected = fitted["ddl"].transform(added).to_numpy()
+    np.testing.assert_array_equal(fitted["ddl"].transform(cells), expected)
 
 
 def test_new_samples_beyond_single_precision_are_refused_and_not_infinite(fitted):

@@ -93,6 +93,16 @@ def test_input_that_does_not_fit_is_refused(fitted):
         model.fit(IMAGES, [*LABELS[:3], [], *LABELS[4:]])
     with pytest.raises(InputError, match="label 0: 'a b' is no token"):
         model.fit(IMAGES, [["a b"], *LABELS[1:]])
+    with pytest.raises(InputError, match="label 2 is None: a label is a text, or a list of tokens"):
+        model.fit(IMAGES, [*LABELS[:2], None, *LABELS[3:]])
+    with pytest.raises(InputError, match=r"label 1: 'a\\x00' is no token, a text without spaces or NUL characters"):
+        model.fit(IMAGES, [LABELS[0], ["a\0"], *LABELS[2:]])
+    masked = np.ma.array(IMAGES, mask=np.arange(IMAGES.size).reshape(IMAGES.shape) == 16)
+    for images in (masked, [*masked]):
+        with pytest.raises(InputError, match=r"the value at \[0, 1, 0\] is masked, and so missing: fill it"):
+            model.fit(images, LABELS)
+    with pytest.raises(InputError, match=r"images differ by less than single precision can represent"):
+        model.fit(0.5 + 1e-9 * RNG.random(IMAGES.shape), LABELS)
     with pytest.raises(InputError, match=r"values beyond \[0, 1\]"):
         model.fit(IMAGES.astype(float), LABELS)
     with pytest.raises(InputError, match=r"none\.png is no image that can be read"):

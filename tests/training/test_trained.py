@@ -114,6 +114,13 @@ def test_new_samples_of_another_form_are_refused_with_the_place(folder):
     inputs[1, 2] = np.nan
     with pytest.raises(InputError, match=r"the one at \[1, 2\] is not"):
         model.transform(inputs)
+    masked = np.ma.array(np.zeros((3, features)), mask=np.arange(3 * features).reshape(3, features) == 1)
+    for inputs in (masked, [*masked]):
+        with pytest.raises(InputError, match=r"the one at \[0, 1\] is not"):
+            model.transform(inputs)
+    for kind in ("M8[s]", complex):
+        with pytest.raises(InputError, match=r"needs numbers of shape .* they are"):
+            model.transform(np.zeros((3, features), kind))
     with pytest.raises(InputError, match="has no setting latnets\n  did you mean: latents"):
         sparseid.load(folder, data={"latnets": 3})
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from sparseid.data.paths import unusable
-from sparseid.data.sparse import sparse_fault
+from sparseid.data.sparse import sparse_fault, summed
 from sparseid.errors import InputError
 
 
@@ -143,9 +143,10 @@ class H5ad:
             raise InputError(f"{text}. The file is damaged, {self._remedy}", self._keys)
         if (kind := getattr(values, "dtype", np.dtype(float))).kind not in "fiub":
             raise InputError(f"{self._path}: its {place} has values of type {kind}, not numbers", self._keys)
-        if not getattr(values, "has_canonical_format", True):
-            values.sum_duplicates()  # as SciPy does in most operations, but not in functions of the values
-        return values
+        try:
+            return summed(values)
+        except InputError as error:
+            raise InputError(f"{self._path}: its {place}: {error}", self._keys) from error
 
     def _stored_shape(self, place: str) -> Sequence[int] | None:
         if self._whole is not None:

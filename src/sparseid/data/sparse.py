@@ -1,10 +1,12 @@
-"""Sparse matrices of users: a check of their index arrays, which SciPy's compiled code trusts."""
+"""Sparse matrices of users: their index arrays, which SciPy's compiled code trusts, and repeated entries."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+
+from sparseid.errors import InputError
 
 
 def sparse_fault(matrix: Any) -> str:
@@ -39,6 +41,39 @@ def sparse_fault(matrix: Any) -> str:
     if (pointers[1:] < pointers[:-1]).any():
         return "indptr decreases"
     return _outside(indices, inner, "column" if kind == "csr" else "row")
+
+
+def summed(matrix: Any) -> Any:
+    """Return a sparse matrix whose entries at one place are added, as SciPy does, but in a type that holds the sums.
+
+    Raises
+    ------
+    InputError
+        If a sum of integers is beyond 64 bits.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> repeated = csr_array((np.array([200, 100], np.uint8), [0, 0], [0, 2]), shape=(1, 1))
+    >>> repeated.toarray().item(), summed(repeated).toarray().item()
+    (44, 300)
+    """
+    if getattr(matrix, "has_canonical_format", True):
+        return matrix
+    wide = {"i": np.int64, "u": np.uint64, "f": np.float64}.get(matrix.dtype.kind, matrix.dtype)
+    added = matrix.astype(np.promote_types(matrix.dtype, wide), copy=True)
+    added.sum_duplicates()
+    if added.dtype.kind in "iu":
+        about = matrix.astype(np.float64)
+        about.sum_duplicates()
+        if (np.abs(about.data) >= np.iinfo(added.dtype).max).any():
+            raise InputError("values at one place add up to more than 64 bits hold: add them before, or rescale them")
+    return added
+
+
+def dense(matrix: Any) -> Any:
+    """Return an array of a sparse matrix, see `summed`; anything else unchanged."""
+    return summed(matrix).toarray() if hasattr(matrix, "toarray") else matrix
 
 
 def _outside(indices: Any, size: int, name: str) -> str:

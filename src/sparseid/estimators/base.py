@@ -49,6 +49,10 @@ class RefusedInput(InputError, ValueError):
     """Data or settings that an estimator cannot use; a ValueError, too, as scikit-learn's conventions ask."""
 
 
+class RefusedKind(RefusedInput, TypeError):
+    """Values that are no numbers; a TypeError, too, as scikit-learn's conventions ask."""
+
+
 class Estimator(TransformerMixin, BaseEstimator):
     """Base class of the estimators.
 
@@ -283,7 +287,8 @@ def refusals(name: str = "") -> Iterator[None]:
         text = str(error)
         if name and any(f" is {word}" in text for word in ("nan", "inf", "-inf")):
             name = f"Input {name} contains NaN or infinity"
-        raise RefusedInput(f"{name}: {text}" if name else text, error.keys) from error
+        refused = RefusedKind if isinstance(error.__cause__, TypeError) else RefusedInput
+        raise refused(f"{name}: {text}" if name else text, error.keys) from error
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from sparseid.data.tables import texts_of
 from sparseid.estimators.base import npz
 from sparseid.estimators.table import TableEstimator, labels_of
 from sparseid.metrics.linear_r2 import linear_r2
@@ -96,7 +97,7 @@ class RegCL(TableEstimator):
         names = y.columns if isinstance(y, pd.DataFrame) else [getattr(y, "name", None)]
         if len(names) != labels.shape[1] or None in names:
             names = [f"y{column}" for column in range(labels.shape[1])]
-        arrays = {"observations": table.values, "labels": labels, "label_names": np.asarray(names).astype(np.str_)}
+        arrays = {"observations": table.values, "labels": labels, "label_names": texts_of("names of labels", names)}
         return self._fit({"path.npz": npz(**arrays, feature_names=table.names)})
 
     def _set_attributes(self, arrays: Mapping[str, np.ndarray], data: Any, inputs: Mapping[str, Path]) -> None:

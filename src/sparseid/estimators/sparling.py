@@ -189,7 +189,11 @@ def read_inputs(images: Any) -> tuple[str, NDArray[Any], list[str]]:
     if isinstance(images, str | Path):
         raise RefusedInput(f"{images} is one path: pass an array of images, or a list of paths")
     if not paths:
-        values = np.asarray(images)
+        masked = np.ma.asarray(images)  # also of a list of masked arrays
+        if np.ma.is_masked(masked):
+            place = ", ".join(str(part) for part in np.argwhere(np.ma.getmaskarray(masked))[0])
+            raise RefusedInput(f"the value at [{place}] is masked, and so missing: fill it, or leave the item out")
+        values: NDArray[Any] = masked.data
         kind = "sounds" if values.ndim == 2 else "images"
         return kind, values, [str(number) for number in range(len(values))]
     files = {str(path): Path(path) for path in images}
@@ -205,15 +209,18 @@ def texts_of(labels: Labels, items: int) -> list[str]:
     Raises
     ------
     InputError
-        If there are not as many as items, or a token is empty, no text, or has spaces.
+        If there are not as many as items, or a token is empty, no text, has spaces, or ends with a NUL character.
     """
     if len(labels) != items:
         raise RefusedInput(f"there are {len(labels)} labels for {items} items")
     texts = []
     for number, label in enumerate(labels):
-        tokens = label.split() if isinstance(label, str) else list(label)
-        if wrong := [token for token in tokens if not isinstance(token, str) or token.split() != [token]]:
-            raise RefusedInput(f"label {number}: {wrong[0]!r} is no token, a text without spaces")
+        try:
+            tokens = label.split() if isinstance(label, str) else list(label)
+        except TypeError as error:
+            raise RefusedInput(f"label {number} is {label!r}: a label is a text, or a list of tokens") from error
+        if wrong := [token for token in tokens if not isinstance(token, str) or token.strip("\0").split() != [token]]:
+            raise RefusedInput(f"label {number}: {wrong[0]!r} is no token, a text without spaces or NUL characters")
         texts.append(" ".join(tokens))
     return texts
 

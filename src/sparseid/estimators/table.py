@@ -13,8 +13,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparseid.data.module import DataModule
-from sparseid.data.sparse import sparse_fault
-from sparseid.data.tables import Table, held, table_of_frame
+from sparseid.data.sparse import dense, sparse_fault
+from sparseid.data.tables import Table, array_of, held, table_of_frame
 from sparseid.errors import InputError
 from sparseid.estimators.base import Estimator, RefusedInput, npz, refusals
 
@@ -40,9 +40,11 @@ class TableEstimator(ClassNamePrefixFeaturesOutMixin, Estimator):
             if isinstance(X, pd.DataFrame):
                 validate_data(self, X, reset=reset, skip_check_array=True)
                 return table_of_frame(X if reset else X.reset_index(drop=True))
+            if isinstance(X, list | tuple | np.ma.MaskedArray):
+                X = array_of(X)
             needed = {"ensure_min_samples": FEWEST, "ensure_min_features": self._fewest_features} if reset else {}
-            kinds = {"accept_sparse": True, "dtype": np.float64, "ensure_all_finite": False}
-            values = validate_data(self, X, reset=reset, **kinds, **needed)
+            as_given = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False}
+            values = validate_data(self, X, reset=reset, **as_given, **needed)
             return Table.of(values, names=[f"x{column}" for column in range(values.shape[1])])
 
     @property
@@ -110,7 +112,7 @@ def labels_of(estimator: Estimator, y: Any, rows: int) -> NDArray[np.float64]:
         if isinstance(y, pd.DataFrame):
             labels = table_of_frame(y.reset_index(drop=True)).values
         else:
-            values = np.asarray(y)
+            values = array_of(y)
             labels = Table.of(values[:, None] if values.ndim == 1 else values).values
     if len(labels) != rows:
         raise RefusedInput(f"y has {len(labels)} rows, X has {rows}")
@@ -121,9 +123,11 @@ def framed(X: Any) -> Any:
     """Return an AnnData as a frame, anything else unchanged."""
     if not (hasattr(X, "obs_names") and hasattr(X, "to_df")):
         return X
+    if X.X is None:
+        raise InputError("the AnnData has no X: set it, such as to one of its layers")
     if fault := sparse_fault(X.X):
         raise InputError(f"the values are no sparse matrix: {fault}")
-    return X.to_df()
+    return pd.DataFrame(dense(X.X), X.obs_names, X.var_names) if hasattr(X.X, "toarray") else X.to_df()
 
 
 def npz_of(table: Table, **columns: ArrayLike) -> bytes:

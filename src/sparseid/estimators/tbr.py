@@ -11,8 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.metrics import r2_score
 
+from sparseid.data.tables import check_present, texts_of
 from sparseid.data.tree_table.settings import CLUSTER
-from sparseid.estimators.base import RefusedInput
+from sparseid.errors import InputError
+from sparseid.estimators.base import RefusedInput, refusals
 from sparseid.estimators.table import TableEstimator, labels_of, npz_of
 from sparseid.homes import expanded
 from sparseid.spelling import did_you_mean
@@ -150,11 +152,13 @@ def named(environments: Any, rows: int) -> NDArray[np.str_]:
     Raises
     ------
     ValueError
-        If there are none, or not one per row.
+        If there are none, or not one per row, or one is missing.
     """
     if environments is None:
         raise RefusedInput("TBR needs the environment of each row: pass environments=...")
-    names = np.asarray(environments)
-    if names.shape != (rows,):
-        raise RefusedInput(f"environments are of shape {names.shape}, X has {rows} rows")
-    return names.astype(np.str_)
+    with refusals():
+        names = texts_of("environments", environments)
+        if names.shape != (rows,):
+            raise InputError(f"environments are of shape {names.shape}, X has {rows} rows")
+        check_present("environments", names, lambda row: f"row {row + 1}")
+    return names

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from sparseid.config.schema import RunConfig
 from sparseid.config.stored import load_run_config
 from sparseid.data.module import DataModule
+from sparseid.data.tables import array_of
 from sparseid.errors import InputError
 from sparseid.methods.module import ExperimentModule, StackedModule
 from sparseid.spelling import did_you_mean
@@ -142,7 +143,10 @@ class TrainedModel:
     def _checked(self, inputs: ArrayLike) -> np.ndarray:
         needed = ", ".join(["N", *map(str, self.input_shape)])
         try:
-            values = np.ascontiguousarray(inputs, dtype=np.float32)
+            given = array_of(inputs)
+            if given.dtype.kind not in "fiubO":
+                raise TypeError(f"they are {given.dtype}")
+            values = np.ascontiguousarray(given, dtype=np.float32)  # of None, such as a masked value: NaN
         except (TypeError, ValueError) as error:
             raise InputError(f"transform needs numbers of shape ({needed}): {error}") from error
         if values.shape[1:] != self.input_shape or not len(values):

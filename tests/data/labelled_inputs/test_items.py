@@ -78,5 +78,5 @@ def test_a_file_that_is_no_npz_file_of_items_is_refused(tmp_path):
     with pytest.raises(InputError, match="has pickled objects, which are refused"):
         read_items(str(path))
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(InputError, match=r"mine\.npz is no complete npz file"):
+    with pytest.raises(InputError, match=r"mine\.npz: it is not a complete npz file"):
         read_items(str(path))

@@ -50,6 +50,8 @@ def test_classes_are_those_of_the_held_out_rows():
     table = Table.of(REAL.values, columns={"kind": labels})
     data = MatrixData(table, [0], 8, held_out=0.4, labels="kind")
     assert data.labels.tolist() == [labels[int(row) - 1] for row in data.row_ids]
+    with pytest.raises(InputError, match="row 1, column 'kind': it is missing"):
+        MatrixData(Table.of(REAL.values, columns={"kind": ["", *labels[1:]]}), [0], 8, held_out=0.4, labels="kind")
     assert class_fault(labels, 0.4) == ""
     assert "'x' has" in class_fault(np.array(["x"] * 3 + ["y"] * 97), 0.5)
     assert "of one class" in class_fault(np.repeat("x", 50), 0.5)

@@ -1,8 +1,14 @@
 """Numbers in single precision: what rounding may take, and what is refused."""
 
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from scipy import sparse
 
 from sparseid.data.tables import Scale, Table, double_precision, single_precision, table_of_frame
 from sparseid.errors import InputError
@@ -99,3 +105,141 @@ def test_complex_numbers_are_refused():
     for made in (lambda: Table.of([[1 + 2j]]), lambda: table_of_frame(pd.DataFrame({"a": [1 + 2j]}))):
         with pytest.raises(InputError, match="the values are complex numbers"):
             made()
+
+
+BIG = [2**60 + number for number in range(60)]
+MERGED = r"differ by less than double precision can represent: .* \(the 60 values of column '.*' become 1\)"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [[value] for value in BIG],
+        [(value,) for value in BIG],
+        [[str(value)] for value in BIG],
+        np.array(BIG)[:, None],
+        np.array(BIG, object)[:, None],
+        np.array(BIG).astype(str)[:, None],
+        np.array(BIG).astype("S")[:, None],
+        [[Decimal(value)] for value in BIG],
+        [[Fraction(value)] for value in BIG],
+        [[2**70 + value] for value in range(60)],
+        [[2**120 + (2**61 - 1) * value] for value in range(60)],  # whose hashes are the same in Python
+        np.longdouble(2**60) + np.arange(60, dtype=np.longdouble)[:, None],
+        sparse.csr_array(np.array(BIG)[:, None]),
+        [[f"1.{value:025}"] for value in range(60)],
+        [[f"{value}e-400"] for value in range(1, 61)],
+    ],
+    ids=lambda values: f"{type(values).__name__}",
+)
+def test_numbers_of_any_type_that_double_precision_merges_are_refused(values):
+    with pytest.raises(InputError, match=MERGED):
+        Table.of(values)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array(BIG, object),
+        pd.arrays.SparseArray(BIG, dtype=pd.SparseDtype("int64")),
+        pd.array(BIG, dtype="Int64"),
+        pd.array(BIG, dtype=pd.ArrowDtype(pa.int64())),
+        pd.array([Decimal(value) for value in BIG], dtype=pd.ArrowDtype(pa.decimal128(38, 0))),
+    ],
+)
+def test_columns_of_frames_of_any_type_are_checked(column):
+    with pytest.raises(InputError, match=MERGED):
+        table_of_frame(pd.DataFrame({"a": column}))
+    assert table_of_frame(pd.DataFrame({"a": column[:1]})).values.item() == 2**60
+
+
+def test_one_type_is_not_made_of_numbers_of_a_list_before_they_are_checked():
+    """NumPy makes doubles of whole numbers of both signs beyond 63 bits, and of any with a fraction among them."""
+    for rest in ([0.5], [0.1], [-1], [Decimal("0.1")]):
+        with pytest.raises(InputError, match="the 61 values of column '1' become 2"):
+            Table.of([[value] for value in [*(2**63 + number for number in range(60)), *rest]])
+    held = [[2**70], [Decimal("0.5")], [Fraction(1, 3)], [True], ["-2.5"], [np.float32(0.1)], [-(2**53)]]
+    expected = [2.0**70, 0.5, 1 / 3, 1, -2.5, float(np.float32(0.1)), -(2.0**53)]
+    assert Table.of(held).values[:, 0].tolist() == expected
+
+
+NS = np.array(["2020-01-01", "NaT"], "M8[ns]")
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([[1, 2], [None, 4]], "row 2, column '1': the value is missing: fill it"),
+        ([[1], [pd.NA]], "row 2, column '1': the value is missing"),
+        (np.ma.array([[1, 2], [3, 4]], mask=[[0, 0], [0, 1]]), "row 2, column '2': the value is missing"),
+        ([np.ma.array([1, 2]), np.ma.array([3, 4], mask=[0, 1])], "row 2, column '2': the value is missing"),
+        (NS[:, None], r"the values are datetime64\[ns\]: convert dates and durations to numbers"),
+        (np.diff(NS)[:, None], r"the values are timedelta64\[ns\]"),
+        ([[date(2020, 1, 2)]], "row 1, column '1': 2020-01-02 is a date: convert dates"),
+        ([[pd.Timestamp("2020-01-02")]], "2020-01-02 00:00:00 is a Timestamp"),
+        ([[1, 10**5000]], "row 1, column '2': a number of thousands of digits is beyond double precision"),
+        ([[-(10**400)]], r"row 1, column '1': -1000.*\.\.\. is beyond double precision \(1.8e\+308\)"),
+        ([[{}]], r"row 1, column '1': it is no number \(float\(\) argument must be"),
+        ([["nan"]], "row 1, column '1': 'nan' is missing"),
+    ],
+)
+def test_values_that_are_no_numbers_or_missing_are_refused_with_their_place(values, said):
+    with pytest.raises(InputError, match=said):
+        Table.of(values)
+
+
+def test_masked_arrays_without_masked_values_are_read():
+    assert Table.of(np.ma.array([[1, 2]])).values.tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (np.array(["1", "2"], object), "row 1, column 'a': '1' is a number as text: convert the column with pandas"),
+        (np.array([1, "many"], object), "row 2, column 'a': 'many' is not a number"),
+        (np.array([1, None], object), "row 2, column 'a': the value is missing"),
+        (pd.array([1, None], "Int64"), "row 2, column 'a': the value is missing"),
+        (pd.Categorical([1, 2]), "column 'a' is categorical: convert it to numbers"),
+        (NS, r"the values are datetime64\[ns\]"),
+    ],
+)
+def test_columns_of_frames_that_are_no_numbers_are_refused_with_the_reason(column, said):
+    with pytest.raises(InputError, match=said):
+        table_of_frame(pd.DataFrame({"a": column}))
+    assert table_of_frame(pd.DataFrame({"a": np.array([1, 2.5], object)})).values[:, 0].tolist() == [1, 2.5]
+
+
+def test_repeated_entries_of_a_sparse_matrix_are_added_without_overflow():
+    def of(kind, *values):
+        return sparse.coo_array((np.array(values, kind), ([0, 0], [0, 0])), shape=(1, 1))
+
+    assert Table.of(of(np.uint8, 200, 100)).values.item() == 300
+    for made in (sparse.csr_array, sparse.csc_matrix):
+        repeated = made((np.array([200, 100], np.uint8), np.array([0, 0]), np.array([0, 2])), shape=(1, 1))
+        assert Table.of(repeated).values.item() == 300
+    assert Table.of(of(np.int8, -128, -128)).values.item() == -256
+    assert Table.of(of(np.float32, 2**24, 1)).values.item() == 2**24 + 1
+    assert Table.of(of(bool, True, True)).values.item() == 1
+    with pytest.raises(InputError, match="add up to more than 64 bits hold"):
+        Table.of(of(np.int64, 2**62, 2**62))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.r_[NOISE[:200], 1.7e9 + NOISE[200:]],
+        np.r_[NOISE[:200], 1.7e9 + NOISE[200:]].reshape(2, 200).T.ravel(),  # by turns
+        np.r_[-1.7e9 + NOISE[:200], 1.7e9 + NOISE[200:]],
+        np.r_[1.2e9 + NOISE[:200], 1.9e9 + NOISE[200:]],
+        np.r_[NOISE[:130], 1e3 + NOISE[130:260], 1.7e9 + NOISE[260:]],
+    ],
+)
+@pytest.mark.parametrize("name", ["labels", "values"])
+def test_differences_within_a_regime_are_not_lost_for_its_distance_from_others(labels, name):
+    with pytest.raises(InputError, match="differ by less than single precision can represent"):
+        single_precision(name, labels[:, None])
+
+
+def test_regimes_that_single_precision_holds_are_read():
+    for values in (np.r_[NOISE, 1000 + NOISE], np.r_[NOISE, 1e12], np.repeat([0, 1.7e9], 200) + 1e-9 * NOISE.round()):
+        single_precision("values", values[:, None])

@@ -13,6 +13,7 @@ from sparseid.data.tables import Table, read_table
 from sparseid.errors import InputError
 
 VALUES = [[1.5, 2.0], [3.0, -4.0], [0.0, 1e3]]
+NOISE = np.random.default_rng(0).normal(size=60).tolist()
 TEXT = "id,height,kind,weight\na,1.5,cat,2\nb,3,dog,-4\nc,0,cat,1e3\n"
 
 
@@ -172,7 +173,7 @@ def test_arrays_in_memory_are_checked_like_files():
         Table.of([[1, 2], [3, np.nan], [np.inf, 1]], names=["a", "b"], ids=["u", "v", "w"])
     with pytest.raises(InputError, match="the id 'u' occurs twice, in row 1"):
         Table.of([[1], [2]], ids=["u", "u"])
-    with pytest.raises(InputError, match="the values are not numbers"):
+    with pytest.raises(InputError, match="row 1, column '1': 'a' is not a number; columns of text"):
         Table.of([["a"]])
     with pytest.raises(InputError, match=r"its ids of rows are of shape \(2, 1\), not a list"):
         Table.of([[1], [2]], ids=[["u"], ["v"]])
@@ -194,3 +195,182 @@ def test_a_table_written_by_pandas_is_read_back_exactly(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("tables") / "t.csv"
     pd.DataFrame(rows, columns=["a", "b", "c"]).to_csv(path, index=False)
     np.testing.assert_array_equal(read_table(path).values, np.array(rows))
+
+
+BIG = [2**60 + number for number in range(60)]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"+{value}" for value in BIG],
+        [f"{value}.0" for value in BIG],
+        [f"{value // 10}.{value % 10}e1" for value in BIG],
+        [f"{'0' * 5000}{value}" for value in BIG],
+        [*BIG, 0.5],
+        [*BIG, 0.1],
+        [f"1.{value:025}" for value in range(60)],
+        [f"{value}e-400" for value in range(1, 61)],
+        [*map(repr, NOISE[:30]), *BIG[:30]],
+        ["9007199254740993", "9007199254740992.0"],
+    ],
+    ids=lambda texts: str(texts[0])[-24:],
+)
+@pytest.mark.parametrize("text", ["x,y\n{},0\n", "y,x\n0,{}\n"])
+def test_numbers_in_any_form_that_double_precision_merges_are_refused(written, text, texts):
+    header, line = text.splitlines()
+    path = written("\n".join([header, *(line.format(value) for value in texts)]))
+    with pytest.raises(InputError, match=r"differ by less than double precision .* of column 'x'"):
+        read_table(path)
+    with pytest.raises(InputError, match=r"differ by less than double precision .* of column 'x'"):
+        read_table(path, ["x"]).numbers("x")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["0.30000000000000004", "0.3"] * 20,  # rounding errors of a computation
+        [f"{value:.18e}" for value in NOISE],  # as numpy.savetxt writes them
+        [f"{value:.25f}" for value in NOISE],
+        ["0.5", "0.50000000000000000", "1.", "1"],
+        [f"0.{'3' * 5000}", "0"],
+        ["1e300", "123456789012345678901234567890"],
+        [17 * 10**17 + 10**9 * number for number in range(30)],
+        ["1e-999999999", "1", "2"],
+        [repr(value) for value in np.log1p(np.arange(60) % 7).tolist()],
+    ],
+    ids=lambda texts: str(texts[0])[:24],
+)
+def test_ordinary_numbers_of_many_digits_are_read(written, texts):
+    expected = [float(text) for text in texts]
+    assert read_table(written("x\n" + "\n".join(map(str, texts)))).values[:, 0].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (["1,5", "2,5", "3,5"], "'1,5' is not a number: write decimals with a point"),
+        (["1.234,5", "2"], "'1.234,5' is not a number: write it as -1234.5 is"),
+        (["5%", "6.5 %"], "'5%' is not a number: write it as -1234.5 is"),
+        (["(5)", "(6)"], r"'(5)' is not a number: write it"),
+        (["\N{MINUS SIGN}2.5", "\N{MINUS SIGN}3"], "'\N{MINUS SIGN}2.5' is not a number: write it"),
+        (["1 000", "2 500"], "'1 000' is not a number: write it"),
+        (["$1.50", "$2"], "'$1.50' is not a number: write it"),
+        (["NA", "NA"], "'NA' is missing: fill it"),
+        (["5%", "control", "10%"], "'5%' is not a number"),
+    ],
+)
+def test_a_first_column_of_numbers_as_people_write_them_is_no_column_of_ids(written, texts, said):
+    rows = "".join(f"{text};{number}\n" for number, text in enumerate(texts))
+    if "2" in texts or "control" in texts:
+        rows = rows.replace("\n2;", "\n2,0;")
+    with pytest.raises(InputError) as caught:
+        read_table(written(f"dose;y\n{rows}"))
+    assert f"line 2, column 'dose': {said}" in str(caught.value)
+    assert "If it holds ids of rows, name it id" in str(caught.value)
+    assert read_table(written(f"id;y\n{rows.replace('NA;1', 'NB;1')}")).ids[0] == texts[0]
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ["cell-1", "cell-2"],
+        ["AAACCTG-1", "AAACCTG-2"],
+        ["2020-01-01", "2020-01-02"],
+        ["10.0.0.1", "10.0.0.2"],
+        ["1_1", "1_2"],
+        ["1-1", "1-2"],
+        ["5 mg", "10 mg"],
+        ["control", "treated"],
+    ],
+)
+def test_a_first_column_of_text_holds_ids(written, ids):
+    assert read_table(written("name,y\n" + "".join(f"{text},{len(text)}\n" for text in ids))).ids.tolist() == ids
+
+
+def test_numbers_of_thousands_of_digits_are_refused_with_their_place(written):
+    for text in ("9" * 5000, f"-{'9' * 5000}.5", "1e400"):
+        with pytest.raises(InputError) as caught:
+            read_table(written(f"x,y\n1,2\n3,{text}\n"))
+        assert "line 3, column 'y': '" in str(caught.value)
+        assert "is beyond double precision (1.8e+308): rescale the column" in str(caught.value)
+        assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("name", ["row_ids", "feature_names", "kind"])
+def test_names_in_bytes_are_utf_8(tmp_path, name):
+    def arrays(names):
+        return {"row_ids": list("abc"), "feature_names": ["h", "w"], "kind": list("xyz")} | {name: np.array(names)}
+
+    names = ["caf\xe9", "n\xf3", "\u03b1"][: 2 if name == "feature_names" else 3]
+    np.savez(tmp_path / "t.npz", X=VALUES, **arrays([text.encode() for text in names]))
+    table = read_table(tmp_path / "t.npz", ["kind"])
+    found = {"row_ids": table.ids, "feature_names": table.names, "kind": table.columns["kind"]}[name]
+    assert found.tolist() == names
+    np.savez(tmp_path / "t.npz", X=VALUES, **arrays([text.encode("utf-16") for text in names]))
+    with pytest.raises(InputError, match=r"t\.npz: .*, row 1: the bytes b'.*' are not UTF-8: save text as str"):
+        read_table(tmp_path / "t.npz", ["kind"])
+
+
+def test_names_that_are_missing_or_end_with_nul_are_refused(written):
+    with pytest.raises(InputError, match="line 3 has no id: give it one"):
+        read_table(written("id,y\na,1\n,2\n"))
+    with pytest.raises(InputError, match="row 2 has no id"):
+        Table.of([[1], [2]], ids=["a", None])
+    with pytest.raises(InputError, match="column 2 has no name"):
+        Table.of([[1, 2]], names=["a", float("nan")])
+    with pytest.raises(InputError, match=r"ids of rows, row 2: 'a\\x00' ends with a NUL character"):
+        Table.of([[1], [2]], ids=["a", "a\0"])
+
+
+MISSING = pd.Categorical([None, "lung", "gut"])
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        ([None, "lung", "gut"], "it is missing"),
+        ([np.nan, "lung", "gut"], "it is missing"),
+        ([np.nan, 1.0, 2.0], "it is missing"),
+        (["", "lung", "gut"], "it is missing"),
+        ([" ", "lung", "gut"], "it is missing"),
+        (np.array(["NaT", "2020", "2021"], "M8[D]"), "it is missing"),
+        (np.ma.array(["x", "lung", "gut"], mask=[True, False, False]), "it is missing"),
+        (MISSING, "it is missing"),
+        (pd.Series(MISSING), "it is missing"),
+        (pd.array([None, 1, 2], "Int64"), "it is missing"),
+        (pd.array([None, "a", "b"], "string"), "it is missing"),
+        (["nan", "lung", "gut"], "'nan' stands for a missing value"),
+        (["NA", "lung", "gut"], "'NA' stands for a missing value"),
+    ],
+)
+def test_a_missing_class_is_no_class_of_its_own(kinds, said):
+    table = Table.of(VALUES, ids=list("abc"), columns={"kind": kinds})
+    with pytest.raises(InputError) as caught:
+        table.classes("kind")
+    assert f"row 1 ('a'), column 'kind': {said} (the only one): fill it, or drop the row" in str(caught.value)
+
+
+def test_a_missing_class_is_refused_in_every_format(tmp_path, written):
+    made = frame().assign(kind=pd.Categorical(["cat", None, "cat"]))
+    made.to_parquet(tmp_path / "t.parquet")
+    annotated = anndata.AnnData(np.array(VALUES), obs=made[["kind"]])
+    annotated.write_h5ad(tmp_path / "t.h5ad")
+    np.savez(tmp_path / "t.npz", X=VALUES, kind=["cat", "", "cat"])
+    paths = [tmp_path / name for name in ("t.parquet", "t.h5ad", "t.npz")]
+    for path in (*paths, written("height,kind\n1,cat\n2,\n3,cat\n"), written("height\tkind\n1\tcat\n2\tNA\n", "t.tsv")):
+        table = read_table(path, ["kind"])  # to be left out, it may have missing ones
+        with pytest.raises(InputError, match=r"^(row 2|line 3).*, column 'kind': .*: fill it, or drop the row"):
+            table.classes("kind")
+    assert Table.of(VALUES, columns={"kind": [1, 2, 3]}).classes("kind").tolist() == ["1", "2", "3"]
+
+
+def test_frames_among_the_matrices_of_an_h5ad_file_keep_the_types_of_their_columns(tmp_path):
+    made = anndata.AnnData(np.array(VALUES), obsm={"f": pd.DataFrame({"a": BIG[:3], "b": [0.5, 1, 2]}, list("012"))})
+    made.write_h5ad(tmp_path / "t.h5ad")
+    with pytest.raises(InputError, match=r"differ by less than double precision .* of column 'a'"):
+        read_table(tmp_path / "t.h5ad", matrix="obsm/f")
+    made.obsm["f"] = pd.DataFrame({"a": [1, 2, 3], "b": [0.5, 1, 2]}, list("012"))
+    made.write_h5ad(tmp_path / "t.h5ad")
+    table = read_table(tmp_path / "t.h5ad", matrix="obsm/f")
+    assert (table.names.tolist(), table.values.tolist()) == (["a", "b"], [[1, 0.5], [2, 1], [3, 2]])

@@ -37,6 +37,13 @@ def test_rows_keep_their_environment_label_and_id():
     torch.testing.assert_close(scaled.train.inputs[0].std(dim=0, correction=0), torch.ones(2))
 
 
+def test_a_row_without_an_environment_is_refused_and_no_environment_of_its_own():
+    places = [None if number == 4 else place for number, place in enumerate(PLACES.tolist())]
+    given = Table.of(VALUES, columns={"place": places, "y": LABELS})
+    with pytest.raises(InputError, match="row 5, column 'place': it is missing"):
+        TreeTableData(given, [0], 8, "place", "y", 0.25, 0.25)
+
+
 @pytest.fixture
 def config(tmp_path):
     lines = [f"s{n},{PLACES[n]},{LABELS[n]},{VALUES[n, 0]},{VALUES[n, 1]}\n" for n in range(60)]
@@ -44,6 +51,13 @@ def config(tmp_path):
     named = f"data.path={tmp_path / 'mine.csv'}", "data.environment=place", "data.label=y", f"outputs={tmp_path}"
     command = "experiment=tbr/arrays", "scale=smoke", "trainer.accelerator=cpu", *named
     return lambda *changes: compose([*command, *changes])
+
+
+def test_a_file_with_a_row_without_an_environment_is_refused_before_a_run(config, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(path.read_text().replace("s4,liver", "s4,"))
+    with pytest.raises(InputError, match=r"line 6, column 'place': it is missing .*\n.*mine\.csv"):
+        config()
 
 
 def test_a_run_measures_its_error_beside_baselines_and_keeps_the_names(config, capsys):

@@ -221,6 +221,16 @@ def test_a_class_that_is_too_rare_to_be_predicted_is_refused(write, tmp_path):
     assert "class 'solo' has 1 of" in refused(tmp_path / "rare")
 
 
+def test_a_cell_without_a_class_is_refused_and_none_of_its_own(write, tmp_path):
+    lines = write().read_text().splitlines()
+    place = next(number for number, line in enumerate(lines) if CLASS in line)
+    label, name, *classes = lines[place].split("\t")
+    classes[3:9] = [""] * 6
+    lines[place] = "\t".join([label, name, *classes])
+    (tmp_path / "unnamed").write_text("\n".join(lines) + "\n")
+    assert f"cell 4 has no {CLASS} (the first of 6): name its class" in refused(tmp_path / "unnamed")
+
+
 def test_a_missing_file_says_how_to_get_it(tmp_path):
     message = refused("")
     assert f"{tmp_path}/data/zeisel/expression_mRNA_17-Aug-2014.txt does not exist" in message

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.data.arrays.settings import ASK, LAYOUT
-from sparseid.data.cache import DAMAGED
+from sparseid.data.npz import open_npz
 from sparseid.data.tables import Scale, double_precision, kind_of, read_table, single_precision
 from sparseid.data.time_series import split_sizes
 from sparseid.errors import InputError
@@ -228,19 +228,11 @@ def constant_columns(values: NDArray[Any]) -> str:
 
 def _arrays(path: str) -> dict[str, NDArray[np.generic]]:
     """Return the known arrays of the file; others are ignored."""
-    try:
-        loaded = np.load(path, allow_pickle=False)
-        if not isinstance(loaded, np.lib.npyio.NpzFile):
-            raise InputError("it contains one array without a name; numpy.savez saves several by name")
-        with loaded as file:
-            if missing := [name for name in NEEDED if name not in file.files]:
-                arrays = f"array{'s' if len(missing) > 1 else ''} {' and '.join(missing)}"
-                raise InputError(f"it lacks the {arrays} (found: {', '.join(file.files)})")
-            return {name: file[name] for name in (*NEEDED, *OPTIONAL) if name in file.files}
-    except DAMAGED as error:
-        pickled = "allow_pickle" in str(error)  # also the message for a file that is neither npz nor npy
-        text = "it is not an npz file, or has pickled objects, which are refused: numpy.savez saves arrays of numbers"
-        raise InputError(text if pickled else "it is not a complete npz file") from error
+    with open_npz(Path(path)) as file:
+        if missing := [name for name in NEEDED if name not in file.files]:
+            arrays = f"array{'s' if len(missing) > 1 else ''} {' and '.join(missing)}"
+            raise InputError(f"it lacks the {arrays} (found: {', '.join(file.files)})")
+        return {name: file[name] for name in (*NEEDED, *OPTIONAL) if name in file.files}
 
 
 def _numbers(name: str, values: NDArray[Any]) -> NDArray[Any]:

@@ -209,7 +209,7 @@ def select_types(
     except re.error as error:
         text = f"data.include_regex={include_regex} is not a regular expression: {error}"
         raise InputError(text, ("data.include_regex",)) from error
-    names = labels.astype("string")
+    names = labels.astype("string").replace({"": pd.NA})
     counts = names.value_counts()
     if unknown := [name for name in exclude if name not in counts.index]:
         near = get_close_matches(unknown[0], list(counts.index), 3, 0.5)

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.data.audio_mnist_sequence.times import RATE, WINDOW, frame_spans, frames_of
-from sparseid.data.cache import DAMAGED
+from sparseid.data.npz import open_npz
+from sparseid.data.tables import single_precision
 from sparseid.errors import InputError
 from sparseid.spelling import did_you_mean
 from sparseid.streams import FIXED
@@ -118,14 +119,10 @@ def items_of_file(path: Path) -> LabelledItems:
         If it cannot be read, or its arrays are not as in `LAYOUT`.
     """
     try:
-        loaded = np.load(path, allow_pickle=False)
-        if not isinstance(loaded, np.lib.npyio.NpzFile):
-            raise InputError(f"{path} holds one array without a name; numpy.savez saves several by name")
-        with loaded as file:
+        with open_npz(path) as file:
             arrays = {name: file[name] for name in file.files}
-    except (OSError, *DAMAGED) as error:
-        text = "is no complete npz file, or has pickled objects, which are refused"
-        raise InputError(f"{path} {text}: save these arrays with numpy.savez\n{LAYOUT}") from error
+    except InputError as error:
+        raise InputError(f"{path}: {error}\n{LAYOUT}") from error
     try:
         return items_of_arrays(arrays)
     except InputError as error:
@@ -185,7 +182,7 @@ def _images(images: NDArray[Any]) -> NDArray[Any]:
     if images.dtype.kind not in "fiu" or not (images.min() >= 0 and images.max() <= 1):
         text = f"images is {images.dtype} with values beyond [0, 1], or that are no numbers"
         raise InputError(f"{text}: save bytes (uint8), or divide by the largest possible value")
-    return images.astype(np.float32)
+    return single_precision("images", images.reshape(-1, 1), ["values"]).reshape(images.shape)
 
 
 def _sounds(sounds: NDArray[Any]) -> NDArray[np.int16]:

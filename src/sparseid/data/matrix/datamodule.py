@@ -70,7 +70,7 @@ class MatrixData(FeatureData):
         self.input_scale = Scale.of(table.values, train) if standardise and not counts else None
         self._values = table.singles(self.input_scale)
         self.features, self.feature_names, self.row_ids = len(table.names), table.names.tolist(), table.ids[test]
-        self.labels = table.columns[labels][test] if labels else None
+        self.labels = table.classes(labels)[test] if labels else None
         self.remarks += remarks_on(table, train, self.input_scale)
 
     @classmethod

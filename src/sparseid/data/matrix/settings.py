@@ -61,5 +61,5 @@ class MatrixSettings(TableSettings):
         if self.likelihood == "multinomial" and (fault := count_fault(table)):
             text = f"{self.path}: {fault}, where data.likelihood=multinomial needs counts: correct it, or set "
             yield SettingsError(("data.likelihood", "data.path"), f"{text}data.likelihood=gaussian")
-        if self.labels and (fault := class_fault(table.columns[self.labels], self.held_out)):
+        if self.labels and (fault := class_fault(table.classes(self.labels), self.held_out)):
             yield SettingsError(("data.labels", "data.held_out"), f"{self.path}, column {self.labels!r}: {fault}")

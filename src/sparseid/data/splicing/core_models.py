@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from sparseid.data.cache import DAMAGED
+from sparseid.data.npz import open_npz
 from sparseid.errors import InputError
 
 KEYS = ("data.path",)
@@ -63,11 +63,11 @@ def read_core_models(path: Path) -> CoreModels:
         If the file cannot be read, or an array is missing, unknown, has another shape or values that are not numbers.
     """
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-    except (OSError, AttributeError, TypeError, *DAMAGED) as error:
-        text = "an npz file of arrays expected (src/sparseid/data/splicing/README.md)"
-        raise InputError(f"{path} cannot be read: {text}", KEYS) from error
+        with open_npz(path) as file:
+            arrays = {name: file[name] for name in file.files}
+    except InputError as error:
+        text = "its arrays are described in src/sparseid/data/splicing/README.md"
+        raise InputError(f"{path} cannot be read: {error}; {text}", KEYS) from error
     networks = [_network(arrays, name, path) for name in CLASSES]
     if arrays:
         text = f"{', '.join(sorted(arrays))} would not be used: rename or remove what is not called"

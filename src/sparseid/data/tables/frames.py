@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparseid.data.tables.names import counted, position_of
+from sparseid.data.tables.names import counted, position_of, texts_of
 from sparseid.data.tables.numbers import number_of, refusal
 from sparseid.data.tables.precision import double_precision
 from sparseid.data.tables.table import Table
@@ -48,26 +48,34 @@ def table_of_frame(frame: pd.DataFrame, columns: Sequence[str] = (), ids: str = 
     """
     import pandas as pd
 
-    names = [str(name) for name in frame.columns]
+    names = texts_of("names of columns", frame.columns).tolist()
     frame = frame.set_axis(names, axis=1)
     known = [names[position_of(names, name)] for name in (*columns, *([ids] if ids else []))]
     unnamed = isinstance(frame.index, pd.RangeIndex)
-    found = np.asarray(frame[ids] if ids else counted(frame) if unnamed else frame.index).astype(np.str_)
+    found = texts_of("ids of rows", frame[ids] if ids else counted(frame) if unnamed else frame.index)
     numbers = [place for place, name in enumerate(names) if name not in known]
     values = np.empty((len(frame), len(numbers)))
     for position, place in enumerate(numbers):
-        column = frame.iloc[:, place]
-        if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)):
-            texts = [str(value) for value in column]
-            wrong = next((row for row, text in enumerate(texts) if not math.isfinite(number_of(text))), 0)
-            raise InputError(f"row {wrong + 1}, column {names[place]!r}: {refusal(texts[wrong])}")
-        values[:, position] = double_precision("the values", _array_of(column)[:, None], [names[place]])[:, 0]
-    texts_of = {name: np.asarray(frame[name].astype(str), np.str_) for name in columns}
-    return Table(values, np.array([names[place] for place in numbers], np.str_), found, texts_of)
+        array = _array_of(frame.iloc[:, place], names[place])
+        values[:, position] = double_precision("the values", array[:, None], [names[place]])[:, 0]
+    texts = {name: texts_of(f"column {name!r}", frame[name]) for name in columns}
+    return Table(values, np.array([names[place] for place in numbers], np.str_), found, texts)
 
 
-def _array_of(column: pd.Series) -> NDArray[Any]:
-    """Return a column of numbers in its own type; in double precision if values are missing or it is not NumPy's."""
-    kind: Any = getattr(column.dtype, "numpy_dtype", column.dtype)
-    known = isinstance(kind, np.dtype) and kind.kind in "fiubc" and not column.isna().any()
-    return column.to_numpy(kind) if known else column.to_numpy(np.float64, na_value=np.nan)
+def _array_of(column: pd.Series, name: str) -> NDArray[Any]:
+    """Return a column of numbers in its own type; as objects if values are missing or it is not NumPy's."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype) and pd.api.types.is_numeric_dtype(column.cat.categories):
+        raise InputError(f"column {name!r} is categorical: convert it to numbers, or drop it")
+    kind: Any = getattr(column.dtype, "numpy_dtype", getattr(column.dtype, "subtype", column.dtype))
+    if isinstance(kind, np.dtype) and kind.kind in "fiubc" and not column.isna().any():
+        return column.to_numpy(kind)
+    array = np.asarray(column) if isinstance(column.dtype, np.dtype) else np.asarray(column, object)
+    texts = [(row, value) for row, value in enumerate(array.tolist()) if isinstance(value, str)]
+    if texts:
+        row, text = next(((row, text) for row, text in texts if not math.isfinite(number_of(text))), texts[0])
+        number = math.isfinite(number_of(text))
+        fault = f"{text!r} is a number as text: convert the column with pandas.to_numeric" if number else refusal(text)
+        raise InputError(f"row {row + 1}, column {name!r}: {fault}")
+    return array

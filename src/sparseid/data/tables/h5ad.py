@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
+
 from sparseid.data.h5ad import open_h5ad
+from sparseid.data.tables.frames import table_of_frame
 from sparseid.data.tables.names import listed, position_of
 from sparseid.data.tables.table import Table
 from sparseid.errors import InputError
@@ -24,4 +27,7 @@ def table_of_h5ad(path: Path, columns: Sequence[str], ids: str, matrix: str, key
         found = obs[obs.columns[position_of([*obs.columns], ids)]] if ids else file.row_names()
         names = None if place.startswith("obsm/") else file.column_names(place)
         values = file.matrix(place, len(found), None if names is None else len(names))
+    if isinstance(values, pd.DataFrame):  # of obsm, with types of its columns
+        of_frame = table_of_frame(values)
+        values, names = of_frame.values, of_frame.names.tolist()
     return Table.of(values, names, found, known)

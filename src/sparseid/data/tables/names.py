@@ -1,17 +1,21 @@
-"""Names of columns and ids of rows: their search, duplicates, and lists of them in messages."""
+"""Names of columns, ids of rows and classes: their text, search, duplicates, and lists of them in messages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sparseid.data.tables.numbers import array_of, is_missing, shown
 from sparseid.errors import InputError
 from sparseid.spelling import did_you_mean
 
 LISTED = 10
 """Maximum number of names in a message."""
+UNNAMED = ("", "nan", "NaN", "NA", "N/A", "#N/A", "<NA>", "NaT", "null", "NULL", "None")
+"""Texts that programs write for a missing class."""
 
 
 def counted(rows: Sized) -> list[str]:
@@ -49,3 +53,72 @@ def doubled(names: NDArray[np.str_]) -> tuple[int, int] | None:
             return seen[name], position
         seen[name] = position
     return None
+
+
+def texts_of(what: str, values: Any) -> NDArray[np.str_]:
+    """Return names, ids or classes as text, empty where one is missing; bytes are read as UTF-8.
+
+    Parameters
+    ----------
+    what
+        Name of the values in messages.
+    values
+        A list, an array, or a series or index of pandas.
+
+    Raises
+    ------
+    InputError
+        If bytes are not UTF-8, or a text ends with a NUL character, without which it would be another.
+
+    Examples
+    --------
+    >>> texts_of("ids", ["a", 1, None, b"c"]).tolist()
+    ['a', '1', '', 'c']
+    """
+    if hasattr(values, "isna") and values.dtype != object:  # pandas knows how its types are written
+        found = np.where(values.isna(), "", np.asarray(values.astype(str), object))
+    else:
+        found = array_of(values)
+        if found.dtype.kind in "Uiub":
+            return found.astype(np.str_)
+    texts = np.empty(found.shape, object)
+    for place, value in np.ndenumerate(found):
+        texts[place] = text = _text_of(what, place[0] if place else 0, value)
+        if text.endswith("\0"):
+            raise InputError(f"{what}, row {place[0] + 1}: {text!r} ends with a NUL character: remove it")
+    return texts.astype(np.str_)
+
+
+def _text_of(what: str, row: int, value: Any) -> str:
+    if is_missing(value):
+        return ""
+    if not isinstance(value, bytes):
+        return str(value)
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{what}, row {row + 1}: the bytes {shown(value)} are not UTF-8: save text as str") from error
+
+
+def check_present(what: str, texts: NDArray[np.str_], where: Callable[[int], str]) -> None:
+    """Refuse classes, such as environments, of which one is missing: it is no class of its own.
+
+    Parameters
+    ----------
+    what
+        Name of the classes in messages.
+    texts
+        (rows,) of `texts_of`.
+    where
+        Returns the place of a row in messages.
+
+    Raises
+    ------
+    InputError
+        If one is empty, or a usual sign for a missing value.
+    """
+    if (missing := np.isin(np.char.strip(texts), UNNAMED)).any():
+        row, text = int(missing.argmax()), str(texts[missing.argmax()])
+        said = f"{text!r} stands for a missing value" if text.strip() else "it is missing"
+        remedy = "fill it, or drop the row" + ("; if it is a name, write it differently" if text.strip() else "")
+        raise InputError(f"{where(row)}, {what}: {said} ({others(int(missing.sum()))}): {remedy}")

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
-import numpy as np
 from numpy.typing import NDArray
 
-from sparseid.data.cache import DAMAGED
+from sparseid.data.npz import open_npz
 from sparseid.data.tables.names import listed, position_of
 from sparseid.data.tables.table import Table
 from sparseid.errors import InputError
@@ -21,16 +19,8 @@ ROW_IDS, FEATURE_NAMES = "row_ids", "feature_names"
 
 def table_of_npz(path: Path, columns: Sequence[str], ids: str, matrix: str) -> Table:
     """Return the table of an npz file; arguments as for `sparseid.data.tables.reader.read_table`."""
-    try:
-        loaded = np.load(path, allow_pickle=False)
-        if not isinstance(loaded, np.lib.npyio.NpzFile):
-            raise InputError("it holds one array without a name; numpy.savez saves several by name")
-        with loaded as file:
-            arrays = {name: file[name] for name in file.files}
-    except DAMAGED as error:
-        pickled = "allow_pickle" in str(error) and not isinstance(error, BadZipFile)
-        text = "it is no npz file, or has pickled objects, which are refused: save arrays of numbers with numpy.savez"
-        raise InputError(text if pickled else "it is not a complete npz file") from error
+    with open_npz(path) as file:
+        arrays = {name: file[name] for name in file.files}
     tables = [name for name, values in arrays.items() if values.ndim == 2]
     chosen = matrix or ("X" if "X" in arrays else tables[0] if len(tables) == 1 else "")
     if chosen not in arrays:

@@ -1,11 +1,69 @@
-"""Numbers in text, and why a text is none."""
+"""Numbers of users as they are handed in: arrays of them, numbers in text, and why a value is none."""
 
 from __future__ import annotations
 
 import math
+import re
+from decimal import Decimal, localcontext
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 SHOWN = 40
 """Maximum number of characters of a value in a message."""
+BEYOND = f"beyond double precision ({np.finfo(float).max:.2g}): rescale the column"
+FINE = 1000
+"""Digits of fractions, more than those of the whole part of any number in double precision."""
+SIGN, UNIT = r"[-+\N{MINUS SIGN}\N{EN DASH}]", r"[%\N{PER MILLE SIGN}$\N{POUND SIGN}\N{YEN SIGN}\N{EURO SIGN}]"
+WRITTEN = re.compile(
+    rf"\(?\s*{SIGN}?\s*{UNIT}?\s*{SIGN}?\s*"
+    r"(\d+([.,]\d*)?|[.,]\d+|\d{1,3}([.,'\N{RIGHT SINGLE QUOTATION MARK}\s]\d{3})+([.,]\d+)?)"
+    rf"([eE]{SIGN}?\d+)?\s*{UNIT}?\s*\)?"
+)
+"""A number as it is written for people: decimal commas, thousands apart, percent and currencies, (5) for -5."""
+
+
+def array_of(values: Any) -> NDArray[Any]:
+    """Return an array of a user's values without a change of any: NumPy would make a list of them one type.
+
+    Values of lists, and those with masked ones among them, are Python's objects; masked ones are None.
+
+    Examples
+    --------
+    >>> array_of([[2**70, 0.5]]).tolist()
+    [[1180591620717411303424, 0.5]]
+    >>> array_of(np.ma.array([1, 2], mask=[False, True])).tolist()
+    [1, None]
+    """
+    if isinstance(values, list | tuple):
+        if not any(isinstance(part, np.ma.MaskedArray) for part in values):
+            return np.asarray(values, object)
+        values = np.ma.array(values)
+    if isinstance(values, np.ma.MaskedArray):
+        found: NDArray[Any] = np.asarray(values.data)
+        if np.ma.is_masked(values):
+            found = found.astype(object)
+            found[np.ma.getmaskarray(values)] = None
+        return found
+    return np.asarray(values)
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value says that there is none: None, NaN, NaT, pandas' NA, or a masked one.
+
+    Examples
+    --------
+    >>> [is_missing(value) for value in (None, float("nan"), np.datetime64("NaT"), np.ma.masked, 0, "")]
+    [True, True, True, True, False, False]
+    """
+    if value is None or value is np.ma.masked:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError, ArithmeticError):  # pandas' NA is neither; arrays have no truth
+        return type(value).__name__ == "NAType"
 
 
 def number_of(text: str) -> float:
@@ -16,12 +74,63 @@ def number_of(text: str) -> float:
         return math.nan
 
 
+def exact(value: Any) -> Decimal:
+    """Return a number, or the text of one, without rounding.
+
+    Examples
+    --------
+    >>> exact("+9007199254740993.0"), exact(2**53 + 1), exact(0.5)
+    (Decimal('9007199254740993.0'), Decimal('9007199254740993'), Decimal('0.5'))
+    """
+    if isinstance(value, bytes):
+        value = value.decode("utf-8")
+    if isinstance(value, str):
+        return Decimal(value.strip())
+    if isinstance(value, np.longdouble):
+        return Decimal(str(value))
+    if isinstance(value, Rational):  # also NumPy's integers
+        with localcontext(prec=FINE):
+            return Decimal(int(value.numerator)) / Decimal(int(value.denominator))
+    return Decimal(value if isinstance(value, Decimal) else float(value))
+
+
+def shown(value: Any) -> str:
+    """Return a value for a message, cut at `SHOWN` characters."""
+    try:
+        text = repr(bytes(value) if isinstance(value, bytes) else value)
+    except ValueError:  # Python prints no whole number of thousands of digits
+        return "a number of thousands of digits"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def is_written(text: str) -> bool:
+    """Return whether a text is a number as it is written for people, or says that one is missing.
+
+    Examples
+    --------
+    >>> [is_written(text) for text in ("1,5", "5 %", "(5)", "\N{MINUS SIGN}2.5", "1 000", "cell-1", "1-2", "10.0.0.1")]
+    [True, True, True, True, True, False, False, False]
+    """
+    text = text.strip()
+    return _says_missing(text) or bool(WRITTEN.fullmatch(text))
+
+
 def refusal(text: str) -> str:
     """Return why a text is not a finite number, and the remedy."""
     text = text.strip()
-    if not text or text.casefold() in ("na", "nan", "n/a", "null", "none", "-"):
+    if _says_missing(text):
         return f"{'the value' if not text else repr(text)} is missing: fill it, or drop the row or column"
     if math.isinf(number_of(text)):
+        if any(letter.isdigit() for letter in text):
+            return f"{shown(text)} is {BEYOND}"
         return f"{text} is infinite: replace it"
-    comma = ": write decimals with a point" if not math.isnan(number_of(text.replace(",", ".", 1))) else ""
-    return f"{text[:SHOWN]!r} is not a number{comma or '; columns of text are named in the settings, or dropped'}"
+    remedy = "columns of text are named in the settings, or dropped"
+    if not math.isnan(number_of(text.replace(",", ".", 1))):
+        remedy = "write decimals with a point"
+    elif WRITTEN.fullmatch(text):
+        remedy = "write it as -1234.5 is, with a hyphen and a point only"
+    return f"{shown(text)} is not a number{':' if 'write' in remedy else ';'} {remedy}"
+
+
+def _says_missing(text: str) -> bool:
+    return not text or text.casefold() in ("na", "nan", "n/a", "null", "none", "-", "<na>", "nat", "#n/a")

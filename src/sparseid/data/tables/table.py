@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparseid.data.sparse import sparse_fault
-from sparseid.data.tables.names import doubled, others
-from sparseid.data.tables.numbers import SHOWN, number_of, refusal
-from sparseid.data.tables.precision import LAST_WHOLE, Singles, check_integers, double_precision, single_precision
+from sparseid.data.sparse import dense, sparse_fault
+from sparseid.data.tables.names import check_present, counted, doubled, others, texts_of
+from sparseid.data.tables.numbers import SHOWN, array_of, number_of, refusal
+from sparseid.data.tables.precision import Singles, check_exact, double_precision, doubtful, marks_of, single_precision
 from sparseid.data.tables.rows import Scale
 from sparseid.errors import InputError
 
@@ -31,7 +31,7 @@ class Table:
     ids
         (rows,) ids, all different.
     columns
-        Name -> (rows,) text of further columns, such as labels.
+        Name -> (rows,) text of further columns, such as labels; empty where one is missing.
     lines
         (rows,) line of each row in its file; None if it has no lines.
 
@@ -65,23 +65,21 @@ class Table:
         if fault := sparse_fault(values):
             raise InputError(f"the values are no sparse matrix: {fault}")
         try:
-            array = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
-            array = array if array.dtype.kind in "fiubc" else array.astype(np.float64)
+            array = array_of(dense(values))
         except (TypeError, ValueError) as error:
             raise InputError(f"the values are not numbers ({error})") from error
         if array.ndim != 2:
             raise InputError(f"the values are of shape {array.shape}, not a table of rows and features")
-        numbers = double_precision("the values", array, [] if names is None else [str(name) for name in names])
-        counted = [np.arange(1, size + 1) for size in numbers.shape]
-        texts = {name: np.asarray(column).astype(np.str_) for name, column in (columns or {}).items()}
-        named, of_rows = (
-            np.asarray(numbers_of if given is None else given).astype(np.str_)
-            for given, numbers_of in ((names, counted[1]), (ids, counted[0]))
+        of_rows, named = (
+            texts_of(what, counted(range(size)) if given is None else given)
+            for what, given, size in zip(("ids of rows", "names"), (ids, names), array.shape, strict=True)
         )
+        texts = {name: texts_of(f"column {name!r}", column) for name, column in (columns or {}).items()}
         for what, found in (("names", named), ("ids of rows", of_rows), *texts.items()):
             if found.ndim != 1:
                 raise InputError(f"its {what} are of shape {found.shape}, not a list")
-        return cls(numbers, named, of_rows, texts)
+        known = named.tolist() if len(named) == array.shape[1] else []
+        return cls(double_precision("the values", array, known), named, of_rows, texts)
 
     def __post_init__(self) -> None:
         rows, features = self.values.shape
@@ -102,6 +100,10 @@ class Table:
             row, column = (int(at) for at in np.argwhere(~finite)[0])
             text = f"{self.place(row, column)} is {self.values[row, column]:g}"
             raise InputError(f"{text}, {others(int((~finite).sum()))}: fill them, or drop their rows or columns")
+        if (unnamed := self.names == "").any():
+            raise InputError(f"column {int(unnamed.argmax()) + 1} has no name: give it one")
+        if (unnamed := self.ids == "").any():
+            raise InputError(f"{self.where(int(unnamed.argmax()))} has no id: give it one")
         if twice := doubled(self.ids):
             first, second = (self.where(row) for row in twice)
             raise InputError(
@@ -115,7 +117,7 @@ class Table:
         """Return the place of a row: its line in a text file, otherwise its number, from 1, and its id."""
         if self.lines is not None:
             return f"line {self.lines[row]}"
-        known = "" if self.ids[row] == str(row + 1) else f" ({str(self.ids[row])[:SHOWN]!r})"
+        known = "" if self.ids[row] in ("", str(row + 1)) else f" ({str(self.ids[row])[:SHOWN]!r})"
         return f"row {row + 1}{known}"
 
     def place(self, row: int, column: int) -> str:
@@ -135,9 +137,20 @@ class Table:
             numbers[row] = number_of(text)
             if not math.isfinite(numbers[row]):
                 raise InputError(f"{self.where(row)}, column {name!r}: {refusal(text)}")
-        if (np.abs(numbers) > LAST_WHOLE).any():
-            check_integers(name, texts)
+        if (marks := marks_of(texts)) is not None and doubtful(numbers, marks):
+            check_exact(repr(name), texts)
         return numbers
+
+    def classes(self, name: str) -> NDArray[np.str_]:
+        """Return one of the further columns as names (rows,), such as those of environments.
+
+        Raises
+        ------
+        InputError
+            If one is missing.
+        """
+        check_present(f"column {name!r}", self.columns[name], self.where)
+        return self.columns[name]
 
     def singles(self, scale: Scale | None = None) -> Singles:
         """Return the values (rows, features), scaled or as they are, in single precision.

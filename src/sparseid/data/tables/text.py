@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.data.tables.names import counted, doubled, position_of
-from sparseid.data.tables.numbers import number_of, refusal
-from sparseid.data.tables.precision import LAST_WHOLE, check_integers
+from sparseid.data.tables.numbers import is_written, number_of, refusal
+from sparseid.data.tables.precision import check_exact, doubtful, marks_of
 from sparseid.data.tables.table import Table
 from sparseid.errors import InputError
 from sparseid.text import open_text, table_of
@@ -26,11 +26,14 @@ ID_NAMES = ("", "id", "ids", "index", "unnamed: 0")
 def table_of_text(path: Path, kind: str, columns: Sequence[str], ids: str, keys: tuple[str, ...]) -> Table:
     """Return the table of a csv or tsv file; arguments as for `sparseid.data.tables.reader.read_table`."""
     with text_records(path, kind, keys) as records:
-        table = _of_records(records, columns, ids)
-    for name in table.names[(np.abs(table.values) > LAST_WHOLE).any(axis=0)].tolist():
+        table, doubts = _of_records(records, columns, ids)
+    if doubts:
         with text_records(path, kind, keys) as records:
-            column = [field.strip() for field in next(records)[1]].index(name)
-            check_integers(name, [fields[column] for _, fields in records])
+            header = [name.strip() for name in next(records)[1]]
+            places = [header.index(name) for name in doubts]
+            texts = [[fields[place] for place in places] for _, fields in records]
+        for name, of_column in zip(doubts, zip(*texts, strict=True), strict=True):
+            check_exact(repr(name), of_column)
     return table
 
 
@@ -61,7 +64,8 @@ def _separator(first: str, kind: str) -> str:
     return next((one for one in (usual, "\t", ";", ",") if one in first), usual)
 
 
-def _of_records(records: Iterator[tuple[int, list[str]]], columns: Sequence[str], ids: str) -> Table:
+def _of_records(records: Iterator[tuple[int, list[str]]], columns: Sequence[str], ids: str) -> tuple[Table, list[str]]:
+    """Return the table of records, and the names of columns of which double precision may have taken too much."""
     start, header = next(records, (1, []))
     header = [name.strip() for name in header]
     check_header(header, start)
@@ -69,12 +73,14 @@ def _of_records(records: Iterator[tuple[int, list[str]]], columns: Sequence[str]
     first_may_be_ids = not ids and 0 not in known.values()
     features = [column for column in range(len(header)) if column not in known.values()]
     numbers = features[1:] if first_may_be_ids else features  # the first column is decided at the end
-    lines, leading, rows = [], [], []
+    lines, leading, rows, marks = [], [], [], []
     texts: dict[str, list[str]] = {name: [] for name in known}
     for line, fields in records:
         lines.append(line)
         leading.append(fields[0])
-        rows.append(_row(fields, numbers, header, line))
+        row, of_row = _row(fields, numbers, header, line)
+        rows.append(row)
+        marks.append(of_row)
         for name, column in known.items():
             texts[name].append(fields[column].strip())
     if not rows:
@@ -82,19 +88,50 @@ def _of_records(records: Iterator[tuple[int, list[str]]], columns: Sequence[str]
     values = np.stack(rows)
     found = texts[ids] if ids else counted(rows)
     names = [header[column] for column in numbers]
+    doubts = _doubts(names, values, marks)
     if first_may_be_ids:
-        if header[0].casefold() in ID_NAMES or all(math.isnan(number_of(text)) for text in leading):
+        if header[0].casefold() in ID_NAMES or _are_ids(leading, header[0], lines):
             found = [text.strip() for text in leading]
         else:
             one = [_row([text], [0], header, line) for text, line in zip(leading, lines, strict=True)]
-            values, names = np.concatenate([np.stack(one), values], axis=1), [header[0], *names]
-    return Table(
+            first = np.stack([row for row, _ in one])
+            doubts += _doubts(header[:1], first, [of_row for _, of_row in one])
+            values, names = np.concatenate([first, values], axis=1), [header[0], *names]
+    table = Table(
         values,
         np.array(names, np.str_),
         np.array(found, np.str_),
         {name: np.array(texts[name], np.str_) for name in columns},
         np.array(lines),
     )
+    return table, doubts
+
+
+def _are_ids(texts: Sequence[str], name: str, lines: Sequence[int]) -> bool:
+    """Return whether the texts of a first column are ids, since none is a number.
+
+    Raises
+    ------
+    InputError
+        If most of them are numbers in another form, such as with decimal commas, or missing.
+    """
+    if not all(math.isnan(number_of(text)) for text in texts):
+        return False
+    written = [row for row, text in enumerate(texts) if is_written(text)]
+    if 2 * len(written) > len(texts):
+        fault = refusal(texts[written[0]])
+        raise InputError(f"line {lines[written[0]]}, column {name!r}: {fault}. If it holds ids of rows, name it id")
+    return True
+
+
+def _doubts(names: Sequence[str], values: NDArray[np.float64], marks: Sequence[NDArray[np.int64] | None]) -> list[str]:
+    """Return the names of columns that need `check_exact`."""
+    if all(of_row is None for of_row in marks):
+        return []
+    zeros = np.zeros(len(names), np.int64)
+    every = np.stack([zeros if of_row is None else of_row for of_row in marks])
+    columns = np.flatnonzero(every.any(axis=0)).tolist()
+    return [names[column] for column in columns if doubtful(values[:, column], every[:, column])]
 
 
 def check_header(header: Sequence[str], line: int) -> None:
@@ -118,17 +155,19 @@ def check_header(header: Sequence[str], line: int) -> None:
         raise InputError(f"the columns {numbers} are both named {header[twice[0]]!r}: make names unique")
 
 
-def _row(fields: Sequence[str], columns: Sequence[int], header: Sequence[str], line: int) -> NDArray[np.float64]:
-    """Return the numbers in some columns of a line."""
+def _row(
+    fields: Sequence[str], columns: Sequence[int], header: Sequence[str], line: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
+    """Return the numbers in some columns of a line, and their marks, see `marks_of`."""
     if not columns:
-        return np.empty(0)
+        return np.empty(0), None
     chosen = itemgetter(*columns)(fields)
     texts = (chosen,) if isinstance(chosen, str) else chosen
     try:
         if "_" not in "".join(texts):  # which float() takes for a separator of thousands
             numbers = np.fromiter(map(float, texts), np.float64, len(texts))
             if np.isfinite(numbers).all():
-                return numbers
+                return numbers, marks_of(texts)
     except ValueError:
         pass
     column, text = next(

@@ -71,7 +71,7 @@ class TreeTableData(EnvironmentData):
         nodes: Nodes | None = None,
         standardise: bool = True,
     ) -> None:
-        of_rows = table.columns[environment]
+        of_rows = table.classes(environment)
         self._parts = split_environments(of_rows, validation, held_out)
         train, _, test = self._parts
         names, numbers = np.unique(of_rows, return_inverse=True)

@@ -50,7 +50,7 @@ class TreeTableSettings(TableSettings):
         from sparseid.data.tree_table.environments import read_nodes, split_environments, tree_of_nodes  # NumPy
 
         table.numbers(self.label)
-        environments = table.columns[self.environment]
+        environments = table.classes(self.environment)
         train, _, _ = split_environments(environments, self.validation, self.held_out)
         if self.tree != CLUSTER:
             tree_of_nodes(read_nodes(Path(self.tree)), sorted(set(environments.tolist())))

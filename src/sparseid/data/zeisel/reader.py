@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sparseid.data.download import download
 from sparseid.data.paths import data_folder, samples_folder, unusable
+from sparseid.data.tables.names import others
 from sparseid.data.text_frames import frame_of_text
 from sparseid.data.zeisel.settings import SAMPLE
 from sparseid.errors import InputError
@@ -112,6 +113,9 @@ def read_original(path: Path) -> Cells:
         where = _wrong_line(path, genes_from, len(classes)) or f": {error}"
         told = "A gene is its name, a number and the molecules in each cell, whole numbers, with tabs between"
         raise InputError(f"{path}{where}. {told}. Is the file complete?", KEYS) from error
+    if unnamed := [cell for cell, name in enumerate(classes.tolist(), start=1) if not name.strip()]:
+        text = f"{path}: cell {unnamed[0]} has no {CLASS} ({others(len(unnamed))})"
+        raise InputError(f"{text}: name its class, or leave the cell out", KEYS)
     if not varying(counts).any():
         raise InputError(f"no gene of {path} varies: each has the same count in all cells", KEYS)
     names, cells = np.unique(classes, return_counts=True)
