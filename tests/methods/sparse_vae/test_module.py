@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 import torch
 
+from sparseid.config.compose import compose
 from sparseid.config.identity import recipe_hash, row_keys, run_name
 from sparseid.config.validate import problems
+from sparseid.data.batch import FeatureBatch
 from sparseid.errors import InputError
 from sparseid.methods.sparse_vae import module as module_file
 from sparseid.methods.sparse_vae.module import SparseVAEModule
@@ -102,6 +104,29 @@ def test_the_warm_up_leaves_the_prior_out_for_its_share_of_training(config):
     assert (module.model.prior(4) == 0).all()  # of 20 steps
     assert (module.model.prior(5) > 0).all()
     assert (build_module(config(), build_data(config())).model.prior(0) > 0).all()
+
+
+def test_real_values_stop_early_by_the_objective_and_not_before_the_prior_counts(config, monkeypatch):
+    cfg = config("method.prior.warm_up=0.25")
+    data = build_data(cfg)
+    module = build_module(cfg, data)
+    data.setup()
+    module.model.prepare(data.train, data.column_sd)
+    monkeypatch.setattr(module, "log_members", lambda *_: None)
+    parts = [part.inputs for part in (data.training_batch(0), data.training_batch(1))]
+    steps = module.given.steps
+    for step, begun in ((4, False), (5, True)):  # of 20
+        monkeypatch.setattr(type(module), "global_step", step)
+        module.on_validation_epoch_start()
+        with torch.no_grad():
+            for number, inputs in enumerate(parts):
+                module.validation_step(FeatureBatch(inputs), number)
+            module.on_validation_epoch_end()
+            noises = [module.evaluation_noise("validation", number, inputs) for number, inputs in enumerate(parts)]
+            terms = [module.model.terms(*part, steps) for part in zip(parts, noises, strict=True)]
+        assert (module.validation_errors is not None) == begun
+    torch.testing.assert_close(module.validation_errors, sum(part.total for part in terms) / 2)
+    assert all((part.prior > 0).all() for part in terms)
 
 
 def test_features_left_out_of_a_step_change_with_it_and_cost_nothing_of_the_prior(config):
@@ -227,6 +252,14 @@ def test_models_without_a_likelihood_of_counts_refuse_them(config, other_data, m
 def test_a_recipe_that_is_not_the_published_one_has_its_own_row(config, changes, keys):
     assert row_keys(config(*changes)) == {"domain": "sevenfeatures", "rho": 0.0} | keys
     assert recipe_hash(config(*changes)) != recipe_hash(config())
+
+
+def test_own_data_have_no_published_recipe_to_depart_from(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("a,b\n" + "1,2\n3,4\n" * 30)
+    own = compose(["experiment=sparse_vae/arrays", f"data.path={table}"])
+    assert own.method.prior.warm_up > 0
+    assert row_keys(own)["method"] == "sparse_vae"
 
 
 @pytest.mark.parametrize(

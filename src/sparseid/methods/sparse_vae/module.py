@@ -131,10 +131,14 @@ class SparseVAEModule(StackedModule["FeatureData"]):
     def validation_step(self, batch: FeatureBatch, batch_idx: int) -> None:
         """Sum the errors of reconstructions, with the same noise in every validation."""
         inputs = self._restarted(batch.inputs)
-        outputs = self.model.reconstruct(inputs, self.evaluation_noise("validation", batch_idx, inputs))
+        noise = self.evaluation_noise("validation", batch_idx, inputs)
+        if self.given.gaussian:
+            errors = self.model.terms(inputs, noise, self.given.steps).total
+        else:
+            outputs = self.model.reconstruct(inputs, noise)
+            errors = scores_of(outputs, inputs, gaussian=False)[self.error].mean(dim=1)
         total, samples = self._validation
-        errors = scores_of(outputs, inputs, self.given.gaussian)[self.error]
-        self._validation = total + errors.sum(dim=1), samples + inputs.shape[1]
+        self._validation = total + inputs.shape[1] * errors, samples + inputs.shape[1]
 
     def on_validation_epoch_end(self) -> None:
         """Log the error of each member, its best restart's; none counts for the early stop before the prior is used."""
@@ -148,8 +152,12 @@ class SparseVAEModule(StackedModule["FeatureData"]):
 
     @property
     def error(self) -> str:
-        """Name of the score by which the training stops early: the error of a reconstruction."""
-        return "mse" if self.given.gaussian else "log_loss"
+        """Name of the value by which the training stops early.
+
+        For counts it is the error of reconstructions. That of real values would not do: it falls late, once the noise of
+        each feature is learned, and is lowest early, before the selectors are sparse.
+        """
+        return "objective" if self.given.gaussian else "log_loss"
 
     # evaluation
 

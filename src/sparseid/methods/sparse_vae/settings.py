@@ -133,5 +133,6 @@ class SparseVAESettings(MethodSettings):
             "warm_up": self.model == "sparse_vae" and self.prior.warm_up > 0,
             "restarts": self.restarts > 1,
         }
+        own = data.name == "matrix"  # no setting is published for it
         name = "beta_vae" if beta else self.model
-        return {"method": "_".join([name, *(part for part, holds in recipe.items() if holds)]), **beta}
+        return {"method": "_".join([name, *(part for part, holds in recipe.items() if holds and not own)]), **beta}
