@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test plan reproduce-all report study data record presets readmes costs lock bench torture clean
+.PHONY: help setup demo test plan reproduce-all report study data record presets readmes costs lock bench tutorials torture clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -68,6 +68,10 @@ lock: setup  ## after a change of versions in requirements.lock: write the hashe
 bench: setup  ## speed: generator, threshold update, where a training step's time goes (outputs/bench)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
 	@$(BIN)/python scripts/bench/all.py
+
+tutorials: setup  ## execute docs/tutorials/*.py and write them as notebooks with their output, to be committed (ARGS=tbr)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[tutorials]'
+	@$(BIN)/python scripts/tutorials.py $(ARGS)
 
 torture: setup  ## kill, stop, starve and damage tiny runs, and compare with undisturbed ones: 20 minutes (ARGS="--kills 20")
 	@$(BIN)/python scripts/torture.py $(ARGS)
