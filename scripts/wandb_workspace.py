@@ -18,6 +18,7 @@ from sparseid.config.identity import row_keys
 from sparseid.config.schema import LoggerSettings
 from sparseid.config.stored import load_run_config
 from sparseid.errors import InputError
+from sparseid.optional import absence
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.printing import protect_output
 from sparseid.reporting import PAGE
@@ -143,10 +144,8 @@ def main() -> int:
     parser.add_argument("--entity", help="team or user (default: yourself)")
     parser.add_argument("--dry-run", action="store_true", help="print the dashboard as JSON and save nothing")
     arguments = parser.parse_args()
-    try:
-        import wandb_workspaces  # noqa: F401
-    except ImportError:
-        print("error: dashboards need wandb-workspaces: pip install 'sparseid[dashboards]'", file=sys.stderr)
+    if text := absence("wandb_workspaces", "dashboards"):
+        print(f"error: {text}", file=sys.stderr)
         return 2
     try:
         runs = sorted(

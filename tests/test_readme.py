@@ -34,6 +34,18 @@ def test_the_python_example_runs_and_does_what_its_comments_say():
     assert float((motifs > 0).float().mean()) == pytest.approx(0.0075, rel=0.2)
 
 
+@pytest.mark.filterwarnings("ignore:not better than a baseline")
+def test_the_example_of_annotated_data_writes_what_its_comment_names():
+    section = README.split("## Methods as estimators")[1]
+    code = re.search(r"```python\n(.*?)```", section, re.S).group(1)
+    names: dict = {}
+    exec(code, names)
+    for place, entry in re.findall(r'(\w+)\["(\w+)"\]', code.split("#")[1]):
+        assert len(getattr(names["cells"], place).pop(entry)) == {"obsm": 60, "varm": 3}[place]
+    assert not names["cells"].obsm
+    assert not names["cells"].varm
+
+
 def test_the_attribution_example_runs_and_returns_the_map_that_it_names():
     section = README.split("## Attribution maps of your own encoder")[1]
     code = re.search(r"```python\n(.*?)```", section, re.S).group(1)

@@ -23,9 +23,13 @@ def test_every_package_is_pinned_once_with_hashes_and_nothing_else_is_there():
 def test_all_that_the_project_asks_for_is_pinned():
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     groups = project["optional-dependencies"]
-    asked = [*project["dependencies"], *groups["dev"], *groups["diffusion"]]
+    named = {name: {normal(re.split(r"[^\w.-]", line)[0]) for line in lines} for name, lines in groups.items()}
+    asked = {normal(re.split(r"[^\w.-]", line)[0]) for line in project["dependencies"]}.union(
+        *(packages for name, packages in named.items() if name not in ("all", "peers"))
+    )
     pinned = {normal(name) for name, _, _ in BLOCK.findall(TEXT)}
-    assert {normal(re.split(r"[^\w.-]", line)[0]) for line in asked} <= pinned
+    assert asked <= pinned
+    assert groups["all"] == [f"sparseid[{','.join(sorted(set(groups) - {'all', 'dev', 'peers'}))}]"]
 
 
 def test_whatever_a_pinned_package_needs_here_is_pinned():

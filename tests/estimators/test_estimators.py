@@ -8,6 +8,7 @@ import anndata
 import numpy as np
 import pandas as pd
 import pytest
+import scanpy
 import scipy.sparse
 import torch
 from sklearn.exceptions import NotFittedError
@@ -151,6 +152,48 @@ def test_arrays_sparse_matrices_and_annotated_data_are_the_same_data(fitted):
     assert model.factors_.index.tolist() == ["x0", "x1", "x2", "x3"]
     cells = anndata.AnnData(TABLE.astype(np.float64))
     pd.testing.assert_frame_equal(frame.transform(cells), frame.transform(TABLE), check_names=False)
+
+
+VARM = {
+    "sparse_vae": {"sparse_vae_factors": "factors_", "sparse_vae_mask": "mask_"},
+    "ddl": {"ddl_jacobian": "jacobian_", "ddl_structure": "structure_"},
+    "tbr": {},
+    "regcl": {"regcl_attribution": "attribution_"},
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_annotated_data_get_the_results_under_names_that_a_file_keeps(name, fitted, tmp_path):
+    model, people = fitted[name], anndata.AnnData(TABLE.astype(np.float64))
+    model.annotate(people)
+    people.write_h5ad(tmp_path / "people.h5ad")
+    kept = anndata.read_h5ad(tmp_path / "people.h5ad")
+    pd.testing.assert_frame_equal(kept.obsm[f"X_{name}"], model.transform(TABLE), check_names=False)
+    assert set(kept.varm) == set(VARM[name])
+    for entry, attribute in VARM[name].items():
+        expected = getattr(model, attribute)
+        expected = expected.T if name == "regcl" else expected
+        pd.testing.assert_frame_equal(kept.varm[entry], expected, check_names=False)
+    assert set(kept.uns) == ({"tbr_weights", "tbr_deltas"} if name == "tbr" else set())
+    if name == "tbr":
+        pd.testing.assert_frame_equal(kept.uns["tbr_weights"], model.weights_, check_names=False)
+
+
+def test_results_can_have_another_name_and_need_annotated_data(fitted):
+    people = anndata.AnnData(TABLE.astype(np.float64))
+    fitted["sparse_vae"].annotate(people, "mine")
+    assert set(people.obsm) == {"X_mine"}
+    with pytest.raises(InputError, match="annotate writes into an AnnData, not a DataFrame: transform takes others"):
+        fitted["sparse_vae"].annotate(TABLE)
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted["sparse_vae"].annotate(people[:, ::-1].copy())
+
+
+def test_neighbours_of_scanpy_are_found_in_the_codes(fitted):
+    people = anndata.AnnData(TABLE.astype(np.float64))
+    fitted["ddl"].annotate(people)
+    scanpy.pp.neighbors(people, n_neighbors=5, use_rep="X_ddl")
+    assert people.obsp["distances"].shape == (60, 60)
 
 
 def test_counts_keep_their_likelihood_and_the_folder_of_runs_is_read_again(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from sparseid.config.schema import RunConfig
 from sparseid.extensions import parts
+from sparseid.optional import absence
 from sparseid.settings import SettingsError, field_errors, settings_errors
 from sparseid.spelling import did_you_mean
 
@@ -45,6 +46,8 @@ def _root(run: RunConfig) -> Iterator[SettingsError]:
     ):  # presets may have a name of their own
         yield SettingsError(("paper",), f"there is no paper {run.paper}; {hint}")
     yield from field_errors(run.logger, "logger.")
+    if run.logger.name == "wandb" and (text := absence("wandb", "dashboards")):
+        yield SettingsError(("logger.name",), text)
     project = run.logger.project
     if run.logger.name == "wandb" and (len(project) > 128 or set(project) & set("/\\#?%:")):
         text = "Weights & Biases takes at most 128 characters as a project's name, and none of / \\ # ? % :"

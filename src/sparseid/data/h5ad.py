@@ -15,6 +15,7 @@ import pandas as pd
 from sparseid.data.paths import unusable
 from sparseid.data.sparse import sparse_fault, summed
 from sparseid.errors import InputError
+from sparseid.optional import absence
 
 
 class UnreadableError(InputError):
@@ -41,6 +42,8 @@ def open_h5ad(path: Path, keys: tuple[str, ...], remedy: str = "copy it again") 
     """
     import h5py
 
+    if missing := absence("anndata", "cells"):
+        raise UnreadableError(f"{path} cannot be read: {missing}", keys)
     if reason := unusable(path):
         raise UnreadableError(f"{path} {reason}", keys)
     unreadable = f"{path} cannot be read as an .h5ad file"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -46,6 +46,7 @@ class DiverseDictionary(TableEstimator):
     """
 
     experiment = "ddl/arrays"
+    frames: ClassVar[Mapping[str, int | None]] = {"jacobian_": 0, "structure_": 0}
 
     def __init__(
         self,

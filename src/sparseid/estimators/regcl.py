@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -50,6 +50,7 @@ class RegCL(TableEstimator):
     """
 
     experiment = "regcl/arrays"
+    frames: ClassVar[Mapping[str, int | None]] = {"attribution_": 1}
     needs_labels = True
 
     def __init__(

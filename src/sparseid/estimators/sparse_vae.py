@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -51,9 +51,15 @@ class SparseVAE(TableEstimator):
     >>> model = SparseVAE(latents=2, preset="smoke", patience=0).fit(table)
     >>> model.transform(table).shape, model.factors_.index.tolist()
     ((40, 2), ['height', 'weight', 'age'])
+    >>> import anndata
+    >>> people = anndata.AnnData(table.set_axis([f"person{number}" for number in range(40)]))
+    >>> model.annotate(people)
+    >>> people.obsm["X_sparse_vae"].shape, list(people.varm)
+    ((40, 2), ['sparse_vae_factors', 'sparse_vae_mask'])
     """
 
     experiment = "sparse_vae/arrays"
+    frames: ClassVar[Mapping[str, int | None]] = {"factors_": 0, "mask_": 0}
 
     def __init__(
         self,

@@ -27,6 +27,8 @@ class TableEstimator(ClassNamePrefixFeaturesOutMixin, Estimator):
 
     needs_labels: ClassVar[bool] = False
     """True if `fit` needs labels."""
+    frames: ClassVar[Mapping[str, int | None]] = {}
+    """Fitted frames, of which a model may lack some -> axis of the features; None without features."""
 
     def _take(self, folder: Path, inputs: Mapping[str, Path]) -> DataModule:
         data = super()._take(folder, inputs)
@@ -85,6 +87,35 @@ class TableEstimator(ClassNamePrefixFeaturesOutMixin, Estimator):
         with refusals("X"):
             return self.model_.transform(inputs)[0]
 
+    def annotate(self, adata: Any, key: str | None = None) -> None:
+        """Write the results into an AnnData of the same features, as scanpy does: codes, and what is fitted.
+
+        ``obsm["X_<key>"]`` has the codes of its observations, ``varm["<key>_<attribute>"]`` each fitted frame with a
+        row or column per feature (``factors``, ``mask``, ``jacobian``, ``structure``, ``attribution``), and
+        ``uns["<key>_<attribute>"]`` other frames (``weights``, ``deltas``). All are frames with names.
+
+        Parameters
+        ----------
+        adata
+            Observations, in the units of the training data.
+        key
+            Beginning of the names; None for the method's: sparse_vae, ddl, tbr or regcl.
+        """
+        check_is_fitted(self)
+        if not annotated(adata):
+            raise RefusedInput(f"annotate writes into an AnnData, not a {type(adata).__name__}: transform takes others")
+        start = key or self.experiment.partition("/")[0]
+        codes = self.transform(adata)
+        adata.obsm[f"X_{start}"] = codes
+        for name, axis in self.frames.items():
+            if (frame := getattr(self, name, None)) is None:
+                continue
+            entry = f"{start}_{name.removesuffix('_')}"
+            if axis is None:
+                adata.uns[entry] = frame.copy()
+            else:
+                adata.varm[entry] = (frame.T if axis else frame).set_axis(adata.var_names)
+
     @property
     def _n_features_out(self) -> int:
         return self.model_.run.config.method.latents
@@ -119,9 +150,14 @@ def labels_of(estimator: Estimator, y: Any, rows: int) -> NDArray[np.float64]:
     return labels
 
 
+def annotated(X: Any) -> bool:
+    """Return whether the input is an AnnData, without importing anndata."""
+    return hasattr(X, "obs_names") and hasattr(X, "to_df")
+
+
 def framed(X: Any) -> Any:
     """Return an AnnData as a frame, anything else unchanged."""
-    if not (hasattr(X, "obs_names") and hasattr(X, "to_df")):
+    if not annotated(X):
         return X
     if X.X is None:
         raise InputError("the AnnData has no X: set it, such as to one of its layers")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -55,6 +55,7 @@ class TBR(TableEstimator):
     """
 
     experiment = "tbr/arrays"
+    frames: ClassVar[Mapping[str, int | None]] = {"weights_": None, "deltas_": None}
     needs_labels = True
 
     def __init__(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -25,25 +26,29 @@ def of_baseline(name: str, metric: str, value: float, unit: str, n: int, seeds: 
     return [Measurement(metric, value, unit, n, {"method": name}, seed) for seed in seeds]
 
 
-def unbeaten(measurements: Iterable[Measurement], metric: str, label: str) -> Iterator[str]:
-    """Yield a warning for each baseline whose error is not above the method's mean over seeds.
+def unbeaten(
+    measurements: Iterable[Measurement], metric: str, label: str, better: Literal["low", "high"] = "low"
+) -> Iterator[str]:
+    """Yield a warning for each baseline that the method's mean over seeds is not better than.
 
     Parameters
     ----------
     measurements
         Those of the method, and of its baselines under their key ``method``.
     metric
-        The error, of which less is better.
+        Name of the compared metric.
     label
         Its name in the warning.
+    better
+        Whether low or high values are better.
     """
-    errors: dict[str, list[float]] = {}
+    found: dict[str, list[float]] = {}
     for measurement in measurements:
         if measurement.metric == metric and measurement.value is not None:
-            errors.setdefault(str(measurement.keys.get("method", "")), []).append(measurement.value)
-    own = errors.pop("", [])
-    for name, values in errors.items():
-        if own and np.mean(own) >= np.mean(values):
+            found.setdefault(str(measurement.keys.get("method", "")), []).append(measurement.value)
+    own = found.pop("", [])
+    for name, values in found.items():
+        if own and (np.mean(own) >= np.mean(values) if better == "low" else np.mean(own) <= np.mean(values)):
             yield (
                 f"not better than a baseline: {label} {np.mean(own):.4g} on held-out data, that of {NAMES[name]} is "
                 f"{np.mean(values):.4g}"

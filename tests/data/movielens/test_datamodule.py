@@ -1,13 +1,20 @@
 import dataclasses
+from collections import defaultdict
 
 import numpy as np
 import pytest
 import torch
 
+from sparseid.config.compose import compose
 from sparseid.data.folds import fold_numbers
 from sparseid.data.movielens.datamodule import MovielensData
 from sparseid.data.movielens.prepare import prepared
+from sparseid.data.movielens.settings import MadeRatingsSettings
+from sparseid.data.movielens.synthetic import draw_ratings
 from sparseid.settings import settings_errors
+from sparseid.training.rows import read_rows
+from sparseid.training.run import execute
+from sparseid.training.run_folder import RunFolder
 
 
 def ready(config, seeds=(0,)):
@@ -35,6 +42,39 @@ def test_files_are_told_of(settings, write):
     assert any("u.data (SHA-256" in remark for remark in data.remarks)
     assert data.note == "ml-100k, where the paper has ml-25m"
     assert ready(settings(source="ml-25m", path=str(write("ml-25m")))).note == ""
+
+
+def test_ratings_of_ones_own_are_compared_with_baselines(settings, write):
+    assert not ready(settings(min_positives=2)).has_baselines
+    assert ready(settings(source="ml-25m", path=str(write("ml-25m")))).has_baselines
+    write("data/movielens/ml-25m")
+    write("data/movielens/ml-1m")
+    assert not ready(settings(source="ml-25m")).has_baselines
+    assert ready(settings(source="ml-1m")).has_baselines
+
+
+def test_a_folder_of_ratings_is_trained_on_with_an_early_stop_and_baselines(write, tmp_path):
+    table, _ = draw_ratings(MadeRatingsSettings(150, 30, 3))
+    titles = {movie: str(movie) for movie in range(1, 31)}
+    folder = write("ml-latest-small", list(table.itertuples(index=False)), titles)
+    words = ["scale=smoke", "data.source=ml-latest-small", f"data.path={folder}", "data.movies=20", "method.lr=0.01"]
+    words += ["method.latents=4", "method.hidden=16", "trainer.max_samples=16000", "trainer.accelerator=cpu"]
+    run = execute(compose(["experiment=sparse_vae/movielens", *words, f"outputs={tmp_path / 'outputs'}"]))
+    means = defaultdict(list)
+    for row in read_rows(run / "result.json"):
+        means[row.keys["method"], row.metric].append(row.value)
+    assert {method for method, _ in means} == {"sparse_vae", "popularity", "nmf"}
+    losses, recalls = (
+        {method: np.mean(means[method, metric]) for method in ("sparse_vae", "popularity", "nmf")}
+        for metric in ("log_loss", "recall_at_5")
+    )
+    assert losses["sparse_vae"] < losses["popularity"]
+    assert recalls["sparse_vae"] > recalls["popularity"]
+    told = "".join(RunFolder(run).remarks)
+    assert "popularity" not in told
+    assert ("log loss" in told) == (losses["sparse_vae"] >= losses["nmf"])
+    assert ("recall@5" in told) == (recalls["sparse_vae"] <= recalls["nmf"])
+    assert "val_log_loss" in (run / "metrics.csv").read_text()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@ import importlib.util
 
 import pytest
 
-from sparseid.methods.encdiff import settings
 from sparseid.settings import settings_errors
 
 
@@ -40,9 +39,12 @@ def test_the_autoencoder_has_no_penalty(config):
 
 def test_without_diffusers_the_remedy_is_named(config, monkeypatch):
     found = importlib.util.find_spec
-    monkeypatch.setattr(settings, "find_spec", lambda name: None if name == "diffusers" else found(name))
+    monkeypatch.setattr("sparseid.optional.find_spec", lambda name: None if name == "diffusers" else found(name))
     run = config()
-    assert "needs the package diffusers: run make setup" in settings_errors(run.method, "method.", run)[0].text
+    assert (
+        "the package diffusers is not installed: pip install 'sparseid[diffusion]'"
+        in settings_errors(run.method, "method.", run)[0].text
+    )
 
 
 def test_the_published_sizes_are_accepted(config):

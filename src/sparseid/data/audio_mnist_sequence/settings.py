@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparseid.errors import InputError
+from sparseid.optional import absence
 from sparseid.settings import Keys, MotifSettings, Run, SettingsError, setting
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ class AudioMNISTSequenceSettings(MotifSettings):
         """Yield an error if recordings are missing or unusable, or do not match the settings."""
         from sparseid.data.audio_mnist_sequence import sources
 
+        if text := absence("torchaudio", "audio"):
+            yield SettingsError(("data.name",), text)
         try:
             found = sources.recordings(self)
         except InputError as error:

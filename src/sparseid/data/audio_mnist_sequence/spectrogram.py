@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import torch
-import torchaudio
 from torch import Tensor
 
 from sparseid.data.audio_mnist_sequence.times import BANDS, HOP, RATE, WINDOW
+from sparseid.optional import need
 
 FLOOR = 1e-10
 """Minimum power, before the logarithm."""
@@ -31,6 +31,9 @@ class MelDecibels(torch.nn.Module):
 
     def __init__(self, standardised: bool = False) -> None:
         super().__init__()
+        need("torchaudio", "audio")
+        import torchaudio
+
         self.standardised = standardised
         self.power = torchaudio.transforms.MelSpectrogram(RATE, WINDOW, hop_length=HOP, n_mels=BANDS)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sparseid.errors import InputError
+from sparseid.optional import absence
 from sparseid.settings import DataSettings, Keys, Run, SettingsError, setting
 
 OWN = ("groupby", "include_regex", "exclude", "counts", "z_genes", "tf_targets")
@@ -146,6 +147,9 @@ class GtexSettings(DataSettings):
         Files are checked once, not for every run of a sweep: table, columns and genes, and the values of small files.
         The values of the atlas are checked by its first run, whose error is stored and repeated here.
         """
+        if text := absence("scanpy" if self.source == "pbmc68k" else "anndata", "cells"):
+            yield SettingsError(("data.name", "data.source"), text)
+            return
         if self.source != "atlas" and not any(getattr(self, name) for name in OWN):
             return  # a source's own settings match its file
         from sparseid.data.cache import digest

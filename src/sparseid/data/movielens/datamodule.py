@@ -50,6 +50,7 @@ class MovielensData(FeatureData):
         super().__init__(seeds, batch_size, len(self._split[1]))
         self.features = made.matrix.shape[1]
         self.note = _note(config.source)
+        self.has_baselines = config.source not in (PAPERS, SYNTHETIC) or bool(config.path)
         self.record_files(config.user_files().values())
         self.remarks += [made.remark] if made.remark else []
         self.remarks.append(f"{len(made.matrix)} users, {self.features} films, {made.matrix.sum()} positive ratings")

@@ -26,4 +26,5 @@ def movielens() -> Iterator[str]:
         yield unchecked(folder / release.ratings)
     if source != PAPERS:
         yield f"NOT the paper's release, {PAPERS}: runs on it are marked, and not compared with the paper"
-    yield f"use: python run.py experiment=sparse_vae/table1 data.source={source}"
+    preset = "table1" if source == PAPERS else "movielens"
+    yield f"use: python run.py experiment=sparse_vae/{preset} data.source={source}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 from sparseid.methods.ddl.settings import alpha_setting, halved_too_often, unused_alpha
 from sparseid.methods.factor_vae.settings import ScoreSettings
+from sparseid.optional import absence
 from sparseid.settings import DataSettings, Keys, MethodSettings, Run, SettingsError, setting
 
 ENCDIFF, AUTOENCODER = "encdiff", "autoencoder"
@@ -133,8 +133,7 @@ class EncDiffSettings(MethodSettings):
 
     def errors(self, run: Run) -> Iterator[SettingsError]:
         """Yield errors of the settings, by themselves or with the data."""
-        if find_spec("diffusers") is None:
-            text = "method=encdiff needs the package diffusers: run make setup, or pip install 'sparseid[diffusion]'"
+        if text := absence("diffusers", "diffusion"):
             yield SettingsError(("method.name",), text)
         yield from self._sizes(run)
         yield from unused_alpha(self.penalty, self.alpha)

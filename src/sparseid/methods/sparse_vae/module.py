@@ -220,6 +220,7 @@ class SparseVAEModule(StackedModule["FeatureData"]):
         if data.has_baselines:
             self.measurements += self._of_baselines(joined.shape[1])
             self.remarks = list(unbeaten(self.measurements, self.error, self.error.replace("_", " ")))
+            self.remarks += unbeaten(self.measurements, "recall_at_5", "recall@5", better="high")
         self.arrays = arrays_of(evaluated)
         if self.method.restarts > 1:
             self.arrays["models"] = self._chosen.cpu().numpy()
