@@ -149,6 +149,15 @@ def test_weights_that_are_no_numbers_are_named(own_model, reweighted, text, fami
         data_of(place, text)
 
 
+@pytest.mark.parametrize("stored", ["float32", "float16"])
+def test_activations_beyond_single_precision_are_told_of_as_such(own_model, reweighted, text, stored):
+    def enlarged(weights):
+        weights["h.1.mlp.c_fc.weight"] *= 1e38
+
+    with pytest.raises(InputError, match=r"activations are not finite numbers: its weights are damaged"):
+        data_of(reweighted(own_model(), enlarged), text, stored=stored)
+
+
 def test_an_mlp_whose_output_is_zero_is_of_no_other_kind(own_model, reweighted, text):
     def silenced(weights):
         for kind in ("weight", "bias"):
