@@ -152,7 +152,8 @@ def test_weights_that_are_no_numbers_are_named(own_model, reweighted, text, fami
 @pytest.mark.parametrize("stored", ["float32", "float16"])
 def test_activations_beyond_single_precision_are_told_of_as_such(own_model, reweighted, text, stored):
     def enlarged(weights):
-        weights["h.1.mlp.c_fc.weight"] *= 1e38
+        for name in ("c_fc", "c_proj"):
+            weights[f"h.1.mlp.{name}.weight"] *= 1e30
 
     with pytest.raises(InputError, match=r"activations are not finite numbers: its weights are damaged"):
         data_of(reweighted(own_model(), enlarged), text, stored=stored)
