@@ -229,8 +229,8 @@ def _check_shapes(layer: int, model: ModelFiles, shapes: Mapping[str, tuple[int,
 
     if (vectors := shape_of(f"{model.layout.embedding}.weight")) != (model.vocabulary, model.width):
         text = f"its weight {model.layout.embedding} has shape {vectors}" if vectors else f"no {model.layout.embedding}"
-        wanted = f"{(model.vocabulary, model.width)} is needed ({VOCABULARY} and {model.layout.width} of config.json)"
-        raise InputError(f"{model.folder} has no tokens as expected: {text} where {wanted}", KEYS)
+        needed = f"{(model.vocabulary, model.width)} is needed ({VOCABULARY} and {model.layout.width} of config.json)"
+        raise InputError(f"{model.folder} has no tokens as expected: {text} where {needed}", KEYS)
     found = {}
     for part, module in (("up", model.layout.up.format(layer)), ("down", model.layout.down.format(layer))):
         for kind in ("weight", "bias"):
