@@ -6,7 +6,7 @@ import re
 import pytest
 
 from sparseid.errors import InputError
-from sparseid.text import as_lines, lines_of, open_text, read_text, records_of, table_of, visible
+from sparseid.text import as_lines, lines_of, open_text, read_json, read_text, records_of, table_of, visible
 
 
 @pytest.fixture
@@ -90,6 +90,50 @@ def test_nul_bytes_are_refused_with_their_line_wherever_they_are(write, name, ne
 @pytest.mark.parametrize("content", [b"id,x\n", b"", b"\xef\xbb"])
 def test_byte_order_marks_before_the_text_are_no_text(write, marks, content):
     assert read_text(write(b"\xef\xbb\xbf" * marks + content), western=True) == content.decode("cp1252")
+
+
+@pytest.mark.parametrize("name", ["names.csv", "names.csv.gz"])
+def test_byte_order_marks_within_the_text_are_no_part_of_an_id(write, name):
+    mark = b"\xef\xbb\xbf"
+    files = [mark + b"u1,1\nu2,2\n", mark + b"u3,3\n", mark * 2 + b"u\xc3\xaf4" + mark + b",4\n"]  # joined
+    content = b"".join(files)
+    path = write(gzip.compress(content) if name.endswith("gz") else content, name)
+    for western in (True, False):
+        with open_text(path, western=western) as file:
+            found = list(records_of(file, ","))
+        assert found == [(1, ["u1", "1"]), (2, ["u2", "2"]), (3, ["u3", "3"]), (4, ["uï4", "4"])]
+
+
+@pytest.mark.parametrize("before", [*range(20), *range(8170, 8200)])
+def test_a_mark_is_found_wherever_the_file_is_cut_for_reading(write, before):
+    for other in (b"\xef\xbb\xbe", b"\xef\xbc\xbf"):  # letters that begin like it
+        text = b"a" * before + other
+        path = write(text + b"\xef\xbb\xbf" + text + b"\xef\xbb\xbf")
+        assert read_text(path) == 2 * text.decode()
+    for cut in (1, 2):
+        with pytest.raises(InputError, match=r"is not UTF-8 \(byte 0xef in line 1\)"):
+            read_text(write(b"a" * before + b"\xef\xbb"[:cut]))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"[" * 100_000, r"its brackets are nested too deeply"),
+        (b'{"a":' * 100_000, r"its brackets are nested too deeply"),
+        (b'{"a": 1,}', r".*: line 1 column 9 "),
+        (b"", r"Expecting value: line 1 column 1"),
+        (b"9" * 5000, r"Exceeds the limit"),
+    ],
+)
+def test_json_that_cannot_be_parsed_is_named(write, content, said):
+    path = write(content, "paper.json")
+    with pytest.raises(InputError, match=re.escape(f"{path} cannot be read as JSON (") + said) as error:
+        read_json(path, ("data.path",))
+    assert error.value.keys == ("data.path",)
+
+
+def test_json_may_have_a_byte_order_mark(write):
+    assert read_json(write(b'\xef\xbb\xbf{"a": ["\xc3\xa9", null]}')) == {"a": ["é", None]}
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])

@@ -1,8 +1,8 @@
 """Text files of users: one way to read tables, titles, JSON, presets and masks (standard library only).
 
-Text is UTF-8, with or without a byte order mark, and has no NUL bytes, at which other programs end it. Lines end at a
-newline (that of Unix, Windows or an old Macintosh) and nowhere else: not at U+2028, a form feed or 0x85, as for
-`str.splitlines`. A newline within quotes belongs to its field.
+Text is UTF-8 and has no NUL bytes, at which other programs end it. Byte order marks are no part of it, wherever they
+are: joined files have some within. Lines end at a newline (that of Unix, Windows or an old Macintosh) and nowhere else:
+not at U+2028, a form feed or 0x85, as for `str.splitlines`. A newline within quotes belongs to its field.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import codecs
 import csv
 import gzip
 import io
+import json
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
@@ -25,9 +25,6 @@ MARKS = {codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF16_LE: "UTF-16", codecs.BO
 
 QUOTING = (",", ";")
 """Separators of formats in which a quoted field may contain them."""
-
-MOST_MARKS = 100
-"""Number of UTF-8's byte order marks at the beginning of a file that are looked for."""
 
 WESTERN = "sparseid.western"
 """Error handler of decoders: bytes that are not UTF-8 are read as Windows-1252, which contains Latin-1's letters."""
@@ -66,14 +63,11 @@ def open_text(path: Path, keys: tuple[str, ...] = (), western: bool = False) -> 
     """
     try:
         with _opened(path) as file:
-            start = file.read(MOST_MARKS * len(codecs.BOM_UTF8))
+            start = file.read(len(codecs.BOM_UTF32_LE))
             if encoding := next((name for mark, name in MARKS.items() if start.startswith(mark)), ""):
                 raise InputError(f"{path} is {encoding}: save it as UTF-8", keys)
-            marks = next(n for n in count() if not start.startswith(codecs.BOM_UTF8, n * len(codecs.BOM_UTF8)))
-            file.seek(marks * len(codecs.BOM_UTF8))  # programs that add one to another's are common
-            with io.TextIOWrapper(
-                io.BufferedReader(_WithoutNul(file)), "utf-8", WESTERN if western else "strict"
-            ) as text:
+            file.seek(0)
+            with io.TextIOWrapper(io.BufferedReader(_Clean(file)), "utf-8", WESTERN if western else "strict") as text:
                 yield text
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 ({other_byte(path)}): save it as UTF-8", keys) from error
@@ -92,23 +86,33 @@ def _opened(path: Path) -> BinaryIO:
     return cast("BinaryIO", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
+_BEGUN_MARKS = tuple(codecs.BOM_UTF8[:length] for length in (2, 1, 0))
+
+
 class _NulError(Exception):
     """A byte that is zero."""
 
 
-class _WithoutNul(io.RawIOBase):
-    """Bytes of a file, up to the first NUL."""
+class _Clean(io.RawIOBase):
+    """Bytes of a file without UTF-8's byte order marks, up to the first NUL."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
+        self._begun = b""
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        found = self._file.read(len(buffer))
-        if b"\0" in found:
-            raise _NulError
+        found = b""
+        while not found and (read := self._file.read(len(buffer) - len(self._begun))):
+            if b"\0" in read:
+                raise _NulError
+            found = (self._begun + read).replace(codecs.BOM_UTF8, b"")
+            self._begun = next(mark for mark in _BEGUN_MARKS if found.endswith(mark))  # its end may be read next
+            found = found.removesuffix(self._begun)
+        if not found:
+            found, self._begun = self._begun, b""
         buffer[: len(found)] = found
         return len(found)
 
@@ -130,9 +134,43 @@ def _line_at(content: bytes, place: int) -> int:
 
 
 def read_text(path: Path, keys: tuple[str, ...] = (), western: bool = False) -> str:
-    """Return the text of a file, without a byte order mark and with Unix newlines; see `open_text`."""
+    """Return the text of a file, without byte order marks and with Unix newlines; see `open_text`."""
     with open_text(path, keys, western) as file:
         return file.read()
+
+
+def read_json(path: Path, keys: tuple[str, ...] = ()) -> Any:
+    """Return what a JSON file holds.
+
+    Raises
+    ------
+    InputError
+        As of `open_text`, and if the file is not JSON, with the place.
+    """
+    text = read_text(path, keys)
+    try:
+        return parsed_json(text)
+    except ValueError as error:
+        raise InputError(f"{path} cannot be read as JSON ({error})", keys) from error
+
+
+def parsed_json(text: str | bytes) -> Any:
+    """Return what a text in JSON holds.
+
+    Raises
+    ------
+    ValueError
+        If it is not JSON, or brackets are nested more deeply than Python's parser follows.
+
+    Examples
+    --------
+    >>> parsed_json('{"a": [1, null]}')
+    {'a': [1, None]}
+    """
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("its brackets are nested too deeply") from error
 
 
 def lines_of(text: str) -> list[str]:

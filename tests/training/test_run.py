@@ -254,6 +254,35 @@ def test_a_checkpoint_of_another_run_is_refused_and_nothing_is_lost(tmp_path, in
     assert toy.results(execute(toy.toy_config(tmp_path))) == expected
 
 
+def test_every_checkpoint_says_whose_it_is_and_tests_read_their_own_only(tmp_path):
+    folder = execute(toy.toy_config(tmp_path, **SHORT))
+    paths = sorted((folder / "checkpoints").rglob("*.ckpt"))
+    assert {path.parent.name for path in paths} == {"checkpoints", "milestones"}
+    assert {checkpoints.load(path)["sparseid"]["run"] for path in paths} == {"hash0"}
+    other = execute(toy.toy_config(tmp_path / "other", seed=1, **SHORT))
+    for path in paths:
+        if path.name in ("last.ckpt", "previous.ckpt"):
+            continue
+        path.write_bytes((other / path.relative_to(folder)).read_bytes())
+        with pytest.raises(
+            RunError, match=rf"{path} is a checkpoint of another run, hash1; this one is hash0\. Put its"
+        ):
+            checkpoints.weights(path, "hash0")
+        assert checkpoints.weights(path, "hash1").keys() == checkpoints.load(path)["state_dict"].keys()
+    truncate(folder / "arrays.npz")
+    with pytest.raises(RunError, match=r"milestones/.*\.ckpt is a checkpoint of another run, hash1; this one is hash0"):
+        execute(toy.toy_config(tmp_path, **SHORT))
+
+
+def test_weights_without_the_rest_are_not_continued(tmp_path, interrupted):
+    folder = interrupted / "checkpoints"
+    milestone = next(iter((folder / "milestones").glob("*.ckpt")))
+    (folder / "last.ckpt").write_bytes(milestone.read_bytes())
+    said = []
+    assert checkpoints.usable_checkpoint(folder, "hash0", said.append) == folder / "previous.ckpt"
+    assert "last.ckpt: it was not written by this program, or holds only weights" in said[0]
+
+
 def test_a_checkpoint_from_before_runs_were_named_in_it_is_continued(tmp_path, interrupted):
     for path in (interrupted / "checkpoints").glob("*.ckpt"):
         content = checkpoints.load(path)
@@ -329,7 +358,7 @@ def test_full_disk(tmp_path, monkeypatch):
 
 
 def test_half_written_checkpoint_is_not_left(tmp_path):
-    io = checkpoints.AtomicCheckpointIO()
+    io = checkpoints.AtomicCheckpointIO("hash0")
     io.save_checkpoint({"state_dict": {"a": torch.ones(1)}}, tmp_path / "last.ckpt")
     io.save_checkpoint({"state_dict": {"a": torch.zeros(1)}}, tmp_path / "last.ckpt")
     assert checkpoints.load(tmp_path / "previous.ckpt")["state_dict"]["a"] == 1

@@ -18,11 +18,19 @@ from sparseid.training.errors import RunError
 from sparseid.training.run import execute
 
 
+def finished(outputs, seeds):
+    overrides = ["experiment=tbr/fig4", "scale=smoke", "hydra.mode=RUN", f"seeds={seeds}", "trainer=cpu"]
+    return execute(compose([*overrides, f"outputs={outputs}", "trainer.max_samples=512"]))
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    outputs = tmp_path_factory.mktemp("outputs")
-    overrides = ["experiment=tbr/fig4", "scale=smoke", "hydra.mode=RUN", "seeds=[0,1]", "trainer=cpu"]
-    return execute(compose([*overrides, f"outputs={outputs}", "trainer.max_samples=512"]))
+    return finished(tmp_path_factory.mktemp("outputs"), "[0,1]")
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory):
+    return finished(tmp_path_factory.mktemp("outputs"), "[2,3]")
 
 
 def test_the_module_of_a_finished_run_has_its_weights_and_makes_its_predictions(folder):
@@ -70,6 +78,20 @@ def test_damaged_files_of_a_finished_run_are_named_with_the_remedy(folder, tmp_p
     last.write_bytes(last.read_bytes()[:-100])
     with pytest.raises(RunError, match=rf"^{last} is damaged .*force=true"):
         sparseid.load(copy)
+
+
+def test_weights_of_another_run_are_refused_wherever_the_folder_is(folder, other, tmp_path):
+    moved = tmp_path / "renamed"
+    shutil.copytree(folder, moved)
+    sparseid.load(moved)
+    last = moved / "checkpoints" / "last.ckpt"
+    last.write_bytes((other / "checkpoints" / "last.ckpt").read_bytes())
+    names = [run.name.rpartition("-")[2] for run in (other, folder)]
+    said = rf"^{last} is a checkpoint of another run, {names[0]}; this one is {names[1]}\. Put its own there again"
+    with pytest.raises(RunError, match=said):
+        sparseid.load(moved)
+    with pytest.raises(RunError, match=said):
+        sparseid.load_run(moved).module()
 
 
 # The trained model on new samples

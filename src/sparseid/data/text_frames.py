@@ -1,4 +1,4 @@
-"""Large tables of numbers in text, parsed by pandas without its guesses: quotes, an index, lines of other lengths."""
+"""Large tables of numbers in text, parsed by pandas without its guesses: quotes, an index, truths, longer lines."""
 
 from __future__ import annotations
 
@@ -18,9 +18,15 @@ if TYPE_CHECKING:
 PART = 2**20
 """Number of characters that are searched at once."""
 
+TRUTHS = ("True", "TRUE", "true", "False", "FALSE", "false")
+"""Words that pandas takes for 1 and 0 where numbers are asked for."""
+
 
 def frame_of_text(path: Path, separator: str, keys: tuple[str, ...], skip: int = 0, **options: Any) -> pd.DataFrame:
     """Return the lines of a file as a frame, a column per field; bytes that are not UTF-8 are read as Windows-1252.
+
+    In columns of numbers a missing value, and the words of `TRUTHS`, are NaN. A column without a type in `options` is
+    read as pandas guesses: give names and ids one.
 
     Parameters
     ----------
@@ -58,7 +64,8 @@ def frame_of_text(path: Path, separator: str, keys: tuple[str, ...], skip: int =
             warnings.simplefilter("error", pd.errors.ParserWarning)  # lines longer than others
             try:
                 quoting: Any = csv.QUOTE_NONE
-                return pd.read_csv(source, sep=separator, header=None, index_col=False, quoting=quoting, **options)
+                options = {"na_values": TRUTHS, "header": None, "index_col": False, "quoting": quoting} | options
+                return pd.read_csv(source, sep=separator, **options)
             except pd.errors.ParserWarning as error:
                 raise ValueError(str(error)) from error
 

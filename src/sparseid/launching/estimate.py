@@ -15,6 +15,7 @@ from sparseid.config.schema import RunConfig
 from sparseid.files import write_text
 from sparseid.launching.machine import gpus
 from sparseid.papers.presets import preset_recipes
+from sparseid.text import parsed_json
 from sparseid.training.errors import RunError
 from sparseid.training.rows import read_rows
 from sparseid.training.run_folder import RunFolder
@@ -108,7 +109,7 @@ def _uses_gpu(run: RunConfig) -> bool:
 
 def read_costs(path: Path = COSTS) -> list[Cost]:
     """Return the costs in a file."""
-    return [Cost(**entry) for entry in json.loads(path.read_text(encoding="utf-8"))["costs"]]
+    return [Cost(**entry) for entry in parsed_json(path.read_text(encoding="utf-8"))["costs"]]
 
 
 def write_costs(costs: Iterable[Cost], path: Path = COSTS) -> None:
@@ -129,7 +130,7 @@ def costs_of_runs(outputs: Path, scale: str) -> Iterator[Cost]:
             continue
         try:
             recipe = read_rows(folder.result)[0].recipe
-            timing = json.loads(path.read_text(encoding="utf-8"))
+            timing = parsed_json(path.read_text(encoding="utf-8"))
             steps, device, world_size = int(timing["steps"]), str(timing["device"]), int(timing["world_size"])
             step_s, test_s = float(timing["train_s"]) / steps, float(timing["test_s"])
         except (RunError, OSError, ValueError, LookupError, TypeError, ZeroDivisionError):

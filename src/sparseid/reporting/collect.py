@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ import pandas as pd
 from sparseid.papers.artefact import Arrays
 from sparseid.papers.recorded import read_recorded
 from sparseid.papers.rows import joined, newest, rows_frame, without_empty_keys
+from sparseid.text import parsed_json
 from sparseid.training.arrays import check_arrays, read_arrays
 from sparseid.training.errors import RunError
 from sparseid.training.rows import Row, read_rows
@@ -159,7 +159,7 @@ def seconds_rows(folder: RunFolder, rows: list[Row]) -> list[Row]:
     if len({row.seed for row in rows}) != 1:
         return []
     try:
-        timing = json.loads(folder.timing.read_text(encoding="utf-8"))
+        timing = parsed_json(folder.timing.read_text(encoding="utf-8"))
         seconds = float(timing["prepare_s"]) + float(timing["train_s"])
     except (OSError, ValueError, KeyError, TypeError):
         return []

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sparseid.files import write_text
+from sparseid.text import parsed_json
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,7 @@ def read_overview(paper: str, report: Path) -> Overview | None:
     if not (report / page_name(paper)).is_file():
         return None
     try:
-        fields: dict[str, Any] = json.loads((report / f"{paper}.json").read_text(encoding="utf-8"))
+        fields: dict[str, Any] = parsed_json((report / f"{paper}.json").read_text(encoding="utf-8"))
         for line in fields["artefacts"]:
             line["open_claims"] = [OpenClaim(**claim) for claim in line["open_claims"]]
         fields["artefacts"] = [ArtefactLine(**line) for line in fields["artefacts"]]

@@ -78,9 +78,7 @@ def build_trainer(cfg: RunConfig, folder: RunFolder, preemption: Preemption) -> 
     """
     settings = cfg.trainer
     curves = StepCurves(folder.metrics, settings.batch_size, folder.say)
-    last = LastCheckpoint(
-        folder.checkpoints / LAST, run_hash(cfg), settings.save_every_s, preemption, before_save=curves.check
-    )
+    last = LastCheckpoint(folder.checkpoints / LAST, settings.save_every_s, preemption, before_save=curves.check)
     progress = Bar() if sys.stdout.isatty() else _progress_lines(folder, curves, cfg)
     timing = Timing(folder.timing, settings.batch_size)
     callbacks: list[pl.Callback] = [curves, progress, timing, last]
@@ -121,7 +119,7 @@ def _trainer(
         strategy=strategy,
         precision=cast("pl.trainer.trainer._PRECISION_INPUT", settings.precision),
         callbacks=callbacks,
-        plugins=[AtomicCheckpointIO(), LightningEnvironment()],
+        plugins=[AtomicCheckpointIO(run_hash(cfg)), LightningEnvironment()],
         use_distributed_sampler=False,  # data modules assign items to processes
         reload_dataloaders_every_n_epochs=1,  # the first period after a resume is shorter than the others
         num_sanity_val_steps=0,

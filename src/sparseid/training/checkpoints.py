@@ -28,7 +28,7 @@ from sparseid.training.seeding import restore_rng, rng_state
 
 LAST, PREVIOUS, NEXT = "last.ckpt", "previous.ckpt", "next.ckpt"
 RUN_STATE = "sparseid"
-"""Key of our part of a checkpoint: run hash, random generators, milestones, and whether training has finished."""
+"""Key of our part of a checkpoint: run hash and, unless it holds only weights, random generators and more."""
 
 AGREE_EVERY = 10
 """Number of steps after which several processes agree on whether to save or stop."""
@@ -54,19 +54,36 @@ def load(path: Path) -> dict[str, Any]:
     return content
 
 
-def weights(path: Path) -> dict[str, Any]:
+def weights(path: Path, run: str) -> dict[str, Any]:
     """Return the weights and buffers in a checkpoint, by name.
+
+    Parameters
+    ----------
+    path
+        The checkpoint.
+    run
+        Hash of the run that it must be of.
 
     Raises
     ------
     RunError
-        If it is missing or damaged.
+        If it is missing, damaged or of another run.
     """
     try:
-        state: dict[str, Any] = load(path)["state_dict"]
+        content = load(path)
     except Exception as error:  # torch raises many types for a damaged file
         raise RunError(f"{path} is damaged ({error}). Repeat the run with force=true.") from error
+    if other := _other_owner(content, run):
+        text = f"{path} is a checkpoint of another run, {other}; this one is {run}."
+        raise RunError(f"{text} Put its own there again, or repeat the run with force=true.")
+    state: dict[str, Any] = content["state_dict"]
     return state
+
+
+def _other_owner(content: dict[str, Any], run: str) -> str:
+    """Return the hash of the run of a checkpoint; empty for `run`, and of an earlier version, which does not say."""
+    owner = str(content.get(RUN_STATE, {}).get("run", run))
+    return owner if owner != run else ""
 
 
 def usable_checkpoint(folder: Path, run: str, say: Callable[[str], None]) -> Path | None:
@@ -92,14 +109,14 @@ def usable_checkpoint(folder: Path, run: str, say: Callable[[str], None]) -> Pat
             continue
         try:
             content = load(path)
-            if RUN_STATE not in content:
-                raise ValueError("it was not written by this program")
+            if "rng" not in content.get(RUN_STATE, {}):
+                raise ValueError("it was not written by this program, or holds only weights")
         except Exception as error:  # torch raises many types for a damaged file
             damaged.append(f"{path}: {str(error).splitlines()[0] if str(error) else type(error).__name__}")
             continue
-        if (owner := content[RUN_STATE].get("run", run)) != run:  # those of earlier versions do not say whose they are
+        if other := _other_owner(content, run):
             raise RunError(
-                f"{path} is a checkpoint of another run, {owner}; this one is {run}. Nothing was changed.\n"
+                f"{path} is a checkpoint of another run, {other}; this one is {run}. Nothing was changed.\n"
                 f"Move it elsewhere: the same command then continues from the other checkpoint in {folder} or, without "
                 "one, begins again."
             )
@@ -117,8 +134,18 @@ def usable_checkpoint(folder: Path, run: str, say: Callable[[str], None]) -> Pat
 class AtomicCheckpointIO(TorchCheckpointIO):
     """Write checkpoints such that a killed process or a full disk leaves the old ones unchanged.
 
-    ``last.ckpt`` becomes ``previous.ckpt`` once a new one is completely written. Other files are simply replaced.
+    ``last.ckpt`` becomes ``previous.ckpt`` once a new one is completely written. Other files are simply replaced. Each
+    says whose it is.
+
+    Parameters
+    ----------
+    run
+        The run's hash.
     """
+
+    def __init__(self, run: str) -> None:
+        super().__init__()
+        self.run = run
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: str | Path, storage_options: Any = None) -> None:
         """Save `checkpoint` as `path`."""
@@ -126,7 +153,7 @@ class AtomicCheckpointIO(TorchCheckpointIO):
         path.parent.mkdir(parents=True, exist_ok=True)
         # serialised in memory first: torch's own writer reports a full disk as a RuntimeError without an error number
         buffer = io.BytesIO()
-        torch.save(checkpoint, buffer)
+        torch.save(checkpoint | {RUN_STATE: checkpoint.get(RUN_STATE, {}) | {"run": self.run}}, buffer)
 
         def write(file: BinaryIO) -> None:
             file.write(buffer.getbuffer())
@@ -156,8 +183,6 @@ class LastCheckpoint(Checkpoint):
     ----------
     path
         The file to write.
-    run
-        The run's hash.
     every_s
         Number of seconds between two checkpoints within a period.
     preemption
@@ -169,13 +194,11 @@ class LastCheckpoint(Checkpoint):
     def __init__(
         self,
         path: Path,
-        run: str,
         every_s: float,
         preemption: Preemption,
         before_save: Callable[[pl.Trainer], object] = lambda trainer: None,
     ):
         self.path = path
-        self.run = run
         self.every_s = every_s
         self.preemption = preemption
         self.before_save = before_save
@@ -238,10 +261,10 @@ class LastCheckpoint(Checkpoint):
     def on_save_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
-        """Add whose it is and the random generators of all processes; remove the state of Lightning's loops."""
+        """Add the random generators of all processes; remove the state of Lightning's loops."""
         del checkpoint["loops"]
-        state = {"run": self.run, "rng": gather(trainer, rng_state())}
-        checkpoint[RUN_STATE] = {**state, "finished": self._finished, "milestones": self._milestones}
+        rng = gather(trainer, rng_state())
+        checkpoint[RUN_STATE] = {"rng": rng, "finished": self._finished, "milestones": self._milestones}
 
     def on_load_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import re
 import socket
@@ -10,6 +9,8 @@ import subprocess
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from sparseid.text import parsed_json
 
 if TYPE_CHECKING:
     import torch
@@ -58,7 +59,7 @@ def describe(seed: int | list[int], device: str, earlier: dict[str, Any] | None 
 def read(path: Path) -> dict[str, Any] | None:
     """Return the content of an ``environment.json``, or None if it cannot be read."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parsed_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) else None

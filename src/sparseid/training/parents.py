@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sparseid.config.identity import run_directory, run_name
+from sparseid.config.identity import run_directory, run_hash, run_name
 from sparseid.config.parents import parent_run
 from sparseid.config.schema import RunConfig
 from sparseid.training.errors import RunError
@@ -39,19 +39,20 @@ def start(cfg: RunConfig, module: Any, say: Callable[[str], None]) -> None:
     Raises
     ------
     RunError
-        If the parent run has no matching weights, or they cannot be read.
+        If the parent run has no matching weights, or they cannot be read or are of another run.
     """
     source = parent_run(cfg)
     if source is None:
         return
-    from sparseid.training.checkpoints import load  # torch
+    from sparseid.training.checkpoints import weights  # torch
 
     folder = run_directory(source)
-    weights = module.starting_weights(folder)
-    if weights is None:
+    checkpoint = module.starting_weights(folder)
+    if checkpoint is None:
         raise RunError(f"{folder} has reached none of the densities that this run can start from: train it for longer")
+    state = weights(checkpoint, run_hash(source))
     try:
-        module.start_from(load(weights)["state_dict"])
-    except Exception as error:  # torch raises many types for a damaged file
-        raise RunError(f"{weights} cannot be used ({error}). Repeat that run with force=true.") from error
-    say(f"starting from {weights}")
+        module.start_from(state)
+    except Exception as error:  # torch raises several types for weights of other shapes
+        raise RunError(f"{checkpoint} cannot be used ({error}). Repeat that run with force=true.") from error
+    say(f"starting from {checkpoint}")

@@ -78,7 +78,7 @@ def train_and_test(cfg: RunConfig, folder: RunFolder, preemption: Preemption, gr
     tester = build_tester(cfg, folder, trainer)
     for number, evaluation in enumerate(module.evaluations(folder.path)):
         seed_everything(streams.integer("evaluation", number))
-        test(tester, module, data, evaluation)
+        test(tester, module, data, evaluation, run_hash(cfg))
         rows += make_rows(cfg, module, evaluation, made_with)
         for remark in module.remarks:
             folder.remark(remark)
@@ -120,10 +120,10 @@ def record_start(
     return made_with
 
 
-def test(trainer: pl.Trainer, module: ExperimentModule, data: DataModule, evaluation: Evaluation) -> None:
-    """Test the weights of one evaluation; the results are then in the module's ``measurements``."""
+def test(trainer: pl.Trainer, module: ExperimentModule, data: DataModule, evaluation: Evaluation, run: str) -> None:
+    """Test the weights of one evaluation of a run; the results are then in the module's ``measurements``."""
     module.evaluation = evaluation
-    module.load_state_dict(weights(evaluation.checkpoint), strict=True)
+    module.load_state_dict(weights(evaluation.checkpoint, run), strict=True)
     data.test_items = evaluation.items
     trainer.test(module, datamodule=data, verbose=False)
 

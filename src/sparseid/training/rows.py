@@ -11,6 +11,7 @@ from typing import Any
 
 from sparseid.files import write_text
 from sparseid.measurements import Key
+from sparseid.text import parsed_json
 from sparseid.training.errors import RunError
 
 
@@ -102,7 +103,7 @@ def read_rows(path: Path, remedy: str = "Repeat the run with force=true.") -> li
         If the file is missing, truncated or does not contain rows; the message names the file and the error.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parsed_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise RunError(f"{path} cannot be read as rows: {error}. {remedy}") from error
     rows = content.get("rows") if isinstance(content, dict) else None

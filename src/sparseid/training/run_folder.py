@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import socket
@@ -17,6 +16,7 @@ from filelock import FileLock, Timeout
 
 from sparseid.config.schema import RunConfig, run_config_text
 from sparseid.files import refused, remove_leftovers, write_json, write_text
+from sparseid.text import parsed_json
 from sparseid.training.arrays import check_arrays
 from sparseid.training.errors import RunBusy, RunError
 from sparseid.training.rows import read_rows
@@ -213,7 +213,7 @@ class RunFolder:
     def read_status(self) -> dict[str, Any] | None:
         """Return ``status.json``, or None if it is missing or cannot be read."""
         try:
-            status = json.loads((self.path / "status.json").read_text(encoding="utf-8"))
+            status = parsed_json((self.path / "status.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
         return status if isinstance(status, dict) else None
@@ -222,7 +222,7 @@ class RunFolder:
     def remarks(self) -> list[str]:
         """Warnings (:meth:`remark`) since the first start of the run, each once."""
         try:
-            remarks = json.loads((self.path / REMARKS).read_text(encoding="utf-8"))
+            remarks = parsed_json((self.path / REMARKS).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return []
         return [str(remark) for remark in remarks] if isinstance(remarks, list) else []

@@ -23,6 +23,7 @@ from sparseid.text import visible
 from sparseid.training.arrays import read_arrays
 from sparseid.training.build import build_data, build_module
 from sparseid.training.checkpoints import weights
+from sparseid.training.errors import RunError
 from sparseid.training.rows import Row, read_rows
 from sparseid.training.run_folder import RunFolder
 from sparseid.training.seeding import seed_everything
@@ -71,14 +72,15 @@ class TrainedRun:
         InputError
             If there is no such checkpoint.
         RunError
-            If it is damaged.
+            If it is damaged, or of another run.
         """
         if checkpoint not in self.checkpoints:
             hint = did_you_mean(checkpoint, self.checkpoints) or f"checkpoints: {', '.join(self.checkpoints) or 'none'}"
             raise InputError(f"{self.folder} has no checkpoint {checkpoint!r}\n  {hint}")
         seed_everything(Streams(self.config.seed).integer("init"))
         module = build_module(self.config, self.data())
-        module.load_state_dict(weights(self.folder / "checkpoints" / f"{checkpoint}.ckpt"), strict=True)
+        owner = self.rows[0].run.rpartition("-")[2]  # the folder may have another name, and the data be elsewhere
+        module.load_state_dict(weights(self.folder / "checkpoints" / f"{checkpoint}.ckpt", owner), strict=True)
         return module.eval()
 
 
@@ -178,7 +180,7 @@ def load(folder: str | Path, checkpoint: str = "last", data: Mapping[str, Any] |
     InputError
         If it is not a finished run, has no such checkpoint, or its data cannot be read.
     RunError
-        If its results or its weights are damaged.
+        If its results or its weights are damaged, or the weights are those of another run.
 
     Examples
     --------
@@ -238,4 +240,7 @@ def load_run(folder: str | Path) -> TrainedRun:
         raise InputError(f"{run.path} holds no finished run (state: {run.state}): {why}")
     saved_weights = visible(run.checkpoints.rglob("*.ckpt"))
     names = [path.relative_to(run.checkpoints).with_suffix("").as_posix() for path in saved_weights]
-    return TrainedRun(run.path, load_run_config(run.path), read_rows(run.result), read_arrays(run.arrays), names)
+    rows = read_rows(run.result)
+    if not rows:
+        raise RunError(f"{run.result} has no rows. Repeat the run with force=true.")
+    return TrainedRun(run.path, load_run_config(run.path), rows, read_arrays(run.arrays), names)

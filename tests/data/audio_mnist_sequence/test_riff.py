@@ -71,6 +71,24 @@ def test_other_chunks_do_not_matter(write):
         np.testing.assert_array_equal(read_wav(write(before=before, after=after), 8000), SAMPLES)
 
 
+SECOND = chunk(b"data", SAMPLES.tobytes())
+FILE = b"RIFF" + struct.pack("<I", 4 + 24 + len(SECOND)) + b"WAVE" + chunk(b"fmt ", PLAIN) + SECOND
+
+
+@pytest.mark.parametrize("size", [None, 0xFFFFFFFF, 0x7FFFF000, 0])
+@pytest.mark.parametrize("between", [b"", LIST, chunk(b"odd ", b"123")])
+@pytest.mark.parametrize(
+    ("after", "what"), [(SECOND, "second chunk of samples"), (FILE, "second wav file"), (chunk(b"data", b""), "second")]
+)
+def test_samples_after_the_first_ones_would_not_be_heard_and_are_refused(write, size, between, after, what):
+    path = write(size=size, after=between + after)
+    place = 44 + len(SAMPLES.tobytes()) + len(between)
+    with pytest.raises(InputError, match=rf"sound.wav is not a wav .* a {what}.* begins at byte {place}, and a wav"):
+        read_wav(path, 8000)
+    torn = after[:7]  # no whole head of a chunk
+    assert len(read_wav(write(after=between + torn), 8000)) == len(SAMPLES)
+
+
 @pytest.mark.parametrize("riff", [b"RF64", b"BW64"])
 @pytest.mark.parametrize("length", [202, 0])  # 0 of a stream that was not finished
 def test_a_length_of_64_bits_is_that_of_its_chunk(write, riff, length):

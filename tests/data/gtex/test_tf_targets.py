@@ -26,6 +26,19 @@ def test_dorothea_with_other_columns(tmp_path, separator, zipped):
     assert read_tf_targets(path, "dorothea") == {"REEP5": ("FOS", "SPI1")}
 
 
+def test_names_that_look_like_numbers_stay_text(tmp_path):
+    path = tmp_path / "table.tsv"
+    path.write_text("TF\ttarget\n1\t01\n01\t01\n1.0\t1\nNA\tTrue\n")
+    assert read_tf_targets(path) == {"01": ("01", "1"), "1": ("1.0",), "True": ("NA",)}
+
+
+def test_a_column_that_is_there_twice_is_refused(tmp_path):
+    path = tmp_path / "table.tsv"
+    path.write_text("TF\ttarget\tTF\nA\tB\tC\n")
+    with pytest.raises(InputError, match=r"table.tsv: line 1: the column TF is there twice: remove or rename one"):
+        read_tf_targets(path)
+
+
 def test_a_wrong_header_names_the_columns_found_and_expected(tmp_path):
     path = tmp_path / "table.tsv"
     path.write_text("factor\ttarget\nA\tB\n")

@@ -76,6 +76,21 @@ def own_model(saved_models, tmp_path):
 
 
 @pytest.fixture
+def reweighted():
+    """Return a function that changes the weights in a model's folder: they are passed to another function."""
+
+    def changed(place, change):
+        from safetensors.torch import load_file, save_file
+
+        weights = load_file(place / "model.safetensors")
+        change(weights)
+        save_file(weights, place / "model.safetensors", metadata={"format": "pt"})
+        return place
+
+    return changed
+
+
+@pytest.fixture
 def text(tmp_path):
     """Return a text file."""
     path = tmp_path / "words.txt"

@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -124,11 +126,76 @@ def test_an_mlp_of_another_kind_is_refused(saved_models, text, monkeypatch):
         data_of(saved_models / "gpt2", text)
 
 
-def test_damaged_weights_are_refused(own_model, text):
+def test_weights_of_no_type_are_refused(own_model, text):
     place = own_model()
     weights = place / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:-100])
+    weights.write_bytes(weights.read_bytes().replace(b'"F32"', b'"Q32"'))
     with pytest.raises(InputError, match="cannot be loaded"):
+        data_of(place, text)
+
+
+@pytest.mark.parametrize("family", ["gpt2", "bert", "gpt_neox"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_named(own_model, reweighted, text, family, value):
+    names = {"gpt2": "h.0.attn.c_attn.weight", "gpt_neox": "gpt_neox.layers.0.attention.dense.weight"}
+    name = names.get(family, "encoder.layer.0.attention.self.query.weight")
+
+    def spoilt(weights):
+        weights[name][0, 0] = value
+
+    place = reweighted(own_model(family), spoilt)
+    said = f"model has weights that are NaN or infinite, in {name.removeprefix('gpt_neox.')}: copy it again"
+    with pytest.raises(InputError, match=said):
+        data_of(place, text)
+
+
+@pytest.mark.parametrize("stored", ["float32", "float16"])
+def test_activations_beyond_single_precision_are_told_of_as_such(own_model, reweighted, text, stored):
+    def enlarged(weights):
+        for name in ("c_fc", "c_proj"):
+            weights[f"h.1.mlp.{name}.weight"] *= 1e30
+
+    with pytest.raises(InputError, match=r"activations are not finite numbers: its weights are damaged"):
+        data_of(reweighted(own_model(), enlarged), text, stored=stored)
+
+
+def test_an_mlp_whose_output_is_zero_is_of_no_other_kind(own_model, reweighted, text):
+    def silenced(weights):
+        for kind in ("weight", "bias"):
+            weights[f"h.1.mlp.c_proj.{kind}"].zero_()
+
+    data = data_of(reweighted(own_model(), silenced), text)
+    assert not data.training_batch(0).outputs.any()
+    assert data.training_batch(0).inputs.any()
+
+
+@pytest.mark.parametrize(("rows", "highest"), [(14, 12), (13, 12), (12, 12), (8, 12)])
+def test_a_token_without_a_vector_is_refused(own_model, reweighted, text, rows, highest):
+    """The tokenizer's words are [UNK], [CLS], [SEP] and ten others: the last has number 12."""
+
+    def shortened(weights):
+        weights["wte.weight"] = weights["wte.weight"][:rows].contiguous()
+
+    place = reweighted(own_model(vocab_size=rows), shortened)
+    if rows > highest:
+        assert data_of(place, text).training_batch(0).inputs.shape == (24, 8)
+        return
+    said = rf"tokenizer.json gives a token of .*words.txt the number {highest}, and the model has {rows} \(vocab_size\)"
+    with pytest.raises(InputError, match=said):
+        data_of(place, text)
+
+
+def test_a_special_token_without_a_vector_is_refused(own_model, reweighted, text):
+    def shortened(weights):
+        name = "embeddings.word_embeddings.weight"
+        weights[name] = weights[name][:12].contiguous()
+
+    place = reweighted(own_model("bert", vocab_size=12, pad_token_id=0), shortened)
+    tokenizer = json.loads((place / "tokenizer.json").read_text())
+    tokenizer["post_processor"]["special_tokens"]["[SEP]"]["ids"] = [50]
+    (place / "tokenizer.json").write_text(json.dumps(tokenizer))
+    text.write_text("on " * 400)
+    with pytest.raises(InputError, match=r"the number 50, and the model has 12"):
         data_of(place, text)
 
 

@@ -55,14 +55,50 @@ def test_folders_without_a_usable_model_are_refused(own_model, tmp_path):
     [
         ({"model_type": "llama"}, "is a model of another family, model_type must be gpt2 or bert or gpt_neox"),
         ({"activation_function": "glu"}, "the MLP's activation has no known derivative"),
-        ({"n_layer": "two"}, "config.json has no whole number n_layer"),
+        ({"n_layer": "two"}, "config.json has no whole number n_layer of at least 1"),
+        ({"n_head": "two"}, "config.json has no whole number n_head of at least 1"),
+        ({"n_head": 0}, "config.json has no whole number n_head of at least 1"),
+        ({"n_head": 3}, "config.json is not that of a model: n_embd=8 is no multiple of n_head=3"),
+        ({"vocab_size": None}, "config.json has no whole number vocab_size of at least 1"),
+        ({"vocab_size": 61}, "no tokens as expected: its weight wte has shape (60, 8) where (61, 8) is needed"),
         ({"n_layer": 1}, "has 1 layers: data.layer must be between 0 and 0"),
         ({"n_positions": 15}, "reads at most 15 tokens: lower data.context"),
-        ({"n_embd": 9}, "its weight h.1.mlp.c_fc has shape (8, 32) where (9, 32) is needed"),
+        ({"n_embd": 10}, "(60, 8) where (60, 10) is needed (vocab_size and n_embd of config.json)"),
     ],
 )
 def test_models_without_the_expected_mlp_are_refused(own_model, change, text):
     assert text in refusal(own_model(**change))
+
+
+def test_weights_of_other_shapes_are_refused(own_model, reweighted):
+    def narrowed(weights):
+        weights["h.1.mlp.c_fc.weight"] = weights["h.1.mlp.c_fc.weight"][:7].contiguous()
+
+    place = reweighted(own_model(), narrowed)
+    assert "its weight h.1.mlp.c_fc has shape (7, 32) where (8, 32) is needed" in refusal(place)
+    reweighted(place, lambda weights: weights.pop("wte.weight"))
+    assert "has no tokens as expected: no wte where (60, 8) is needed" in refusal(place)
+
+
+@pytest.mark.parametrize("family", ["gpt2", "bert", "gpt_neox"])
+@pytest.mark.parametrize("change", [-100, -1, 1])
+def test_weights_that_are_cut_or_too_long_are_refused_before_they_are_loaded(own_model, family, change):
+    place = own_model(family)
+    path = place / "model.safetensors"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:change] if change < 0 else whole + bytes(change))
+    given = len(whole) - 8 - int.from_bytes(whole[:8], "little")
+    said = f"(its header gives {given} bytes of weights, it holds {given + change}): copy it again"
+    assert f"{path} cannot be read as safetensors {said}" in refusal(place)
+
+
+def test_files_nested_too_deeply_are_refused(own_model):
+    place = own_model()
+    deep = b"[" * 100_000
+    (place / "model.safetensors").write_bytes(len(deep).to_bytes(8, "little") + deep)
+    assert "cannot be read as safetensors (its brackets are nested too deeply)" in refusal(place)
+    (place / "config.json").write_bytes(deep)
+    assert "config.json cannot be read as JSON (its brackets are nested too deeply)" in refusal(place)
 
 
 def test_weights_without_the_layer_s_mlp_are_refused(own_model):

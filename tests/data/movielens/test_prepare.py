@@ -205,6 +205,58 @@ def test_the_line_without_a_rating_is_named(settings, write, source):
     assert f"line 9 of {path} has no rating, the first of 2 such lines" in message
 
 
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("column", [0, 1, 2])
+@pytest.mark.parametrize("word", ["True", "TRUE", "true", "False", "FALSE", "false"])
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_truths_are_no_numbers(settings, write, source, column, word, everywhere):
+    """Pandas takes a column of them for 1 and 0."""
+    path = write(source) / RATINGS.get(source, "ratings.csv")
+    separator = {"ml-1m": "::", "ml-100k": "\t"}.get(source, ",")
+    lines = path.read_text(encoding="latin-1").rstrip("\n").split("\n")
+    first = 1 if "csv" in path.name else 0
+    for number in range(first, len(lines)) if everywhere else [first]:
+        fields = lines[number].split(separator)
+        fields[column] = word
+        lines[number] = separator.join(fields)
+    path.write_text("\n".join(lines) + "\n", encoding="latin-1")
+    such = f", the first of {len(lines) - first} such lines" if everywhere else ""
+    said = (
+        f"{path}, line {first + 1}: '" if column < 2 else f"line {first + 1} of {path} has no rating{such}: write a n"
+    )
+    assert said in refused(settings(source=source, path=str(path.parent)))
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("ratings.csv", "userId"), ("ratings.csv", "rating"), ("movies.csv", "title"), ("movies.csv", "genres")],
+)
+def test_a_column_that_is_there_twice_is_refused(settings, write, name, column):
+    path = write("ml-25m") / name
+    header, *lines = path.read_text().rstrip("\n").split("\n")
+    path.write_text("\n".join([f"{header},{column}", *(f"{line},1" for line in lines)]))
+    said = f"{path}, line 1: the column {column} is there 2 times: remove or rename all but one"
+    assert said in refused(settings(source="ml-25m", path=str(path.parent)))
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_film_that_is_listed_twice_is_refused(settings, write, source):
+    path = next(file for file in write(source).iterdir() if file.name in ("movies.csv", "movies.dat", "u.item"))
+    lines = path.read_text(encoding="latin-1").rstrip("\n").split("\n")
+    first = 2 if "csv" in path.name else 1
+    path.write_text("\n".join([*lines, lines[first].replace("(199", "(188")]) + "\n", encoding="latin-1")
+    message = refused(settings(source=source, path=str(path.parent)))
+    assert f"{path}, line {len(lines) + 1}: film 17 has a title in line {first + 1} already, 'Pel" in message
+
+
+def test_titles_that_look_like_numbers_stay_text(settings, write):
+    titles = dict(
+        zip(range(7, 97, 10), ["1984", "01984", "1984.0", "True", "NA", "nan", "", "1e3", "0x10"], strict=True)
+    )
+    found = prepared(settings(source="ml-25m", path=str(write("ml-25m", titles=titles)), movies=9))
+    assert found.titles.tolist() == list(titles.values())
+
+
 @pytest.mark.parametrize("name", ["ratings.csv", "movies.csv"])
 @pytest.mark.parametrize("mark", [b"\xff\xfe", b"\xfe\xff"])
 def test_utf16_is_told_of(settings, write, name, mark):

@@ -82,16 +82,17 @@ def test_half_a_surrogate_pair_is_read_as_a_character_that_is_no_letter(corpus_c
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"{", "Expecting property name"),
-        (b"[1, 2]", "it holds no object"),
-        (b'{"abstract": 12}', "its abstract is not text"),
+        (b"{", r"cannot be read as JSON \(Expecting property name"),
+        (b"[" * 100_000, r"cannot be read as JSON \(its brackets are nested too deeply\)"),
+        (b"[1, 2]", "is not the JSON file of a paper: it holds no object"),
+        (b'{"abstract": 12}', "is not the JSON file of a paper: its abstract is not text"),
     ],
 )
 def test_a_file_that_is_no_paper_is_named(corpus_config, checkout, content, said):
     path = checkout()
     file = sorted(path.rglob("*.json"))[1]
     file.write_bytes(content)
-    with pytest.raises(InputError, match=rf"{file} is not the JSON file of a paper: .*{said}"):
+    with pytest.raises(InputError, match=rf"{file} {said}"):
         abstracts(corpus_config(source="folder", path=str(path)))
 
 

@@ -33,7 +33,27 @@ def test_the_part_of_a_tree_above_the_environments():
         ("((a,b);", "a parenthesis is not closed"),
         ("(a,b));", "character 6: a parenthesis is closed that was not opened"),
         ("(a,b)", "ends with a semicolon"),
-        ("a,b;", "a comma outside of parentheses"),
+        ("a,b;", "character 2: a comma outside of parentheses"),
+        ("(a,(b,c);", "character 9: a parenthesis is not closed"),
+        ("(a,b)x(c,d)y;", r"character 7: '\(' where a comma, a parenthesis or a semicolon is expected"),
+        ("(a,b)(c,d);", r"character 6: '\(' where a comma"),
+        ("(a(b,c),d);", r"character 3: '\(' where a comma"),
+        ("('a'b,c);", "character 5: 'b' where a comma"),
+        ("(a[c]b,c);", "character 6: 'b' where a comma"),
+        ("('a''b'c,d);", "character 8: 'c' where a comma"),
+        ("(a:1:2,b);", "character 5: ':' where a comma"),
+        ("(a:1'x',b);", "character 5: \"'x'\" where a comma"),
+        ("(a:one,b);", "character 4: 'one' where a length is expected"),
+        ("(a:,b);", "character 4: ',' where a length is expected"),
+        ("(a,b):;", "character 7: ';' where a length is expected"),
+        ("(a,b);(c,d);", r"character 7: '\(' follows the tree, which ends with a semicolon: remove it"),
+        ("(a,b);\n\n c", "character 10: 'c' follows the tree"),
+        ("(a,b);;", "character 7: ';' follows the tree"),
+        ("(a,'b);", "character 4: a quote is not closed"),
+        ("(a,[b);", "character 4: a comment is not closed"),
+        ("(a,b]);", "character 5: a comment is closed that was not opened"),
+        ("", "character 1: a tree in Newick format ends with a semicolon"),
+        ("(a,b)\n", "character 7: a tree in Newick format ends with a semicolon"),
     ],
 )
 def test_newick_that_is_not_well_formed_is_refused(text, said):
@@ -45,6 +65,27 @@ def test_newick_as_programs_write_it():
     nodes = parse_newick("(\n 'T cell, CD4':0.1[&90],\n 'it''s':1e-3,(B cell:1,NK:2)0.95:3\n)root:0;\n")
     assert nodes.names == ["root", "T cell, CD4", "it's", "0.95", "B cell", "NK"]
     assert nodes.parents == [-1, 0, 0, 0, 3, 3]
+    nodes = parse_newick("[&R] ( (,):.5 , a[&h=1] : [x] 1E-3 [y] ) [done] ; [the end]\n")
+    assert nodes.names == ["", "", "", "", "a"]
+    assert nodes.parents == [-1, 0, 1, 1, 0]
+
+
+def test_names_that_look_like_numbers_stay_text(tmp_path):
+    names = ["1", "01", "1.0", "1e3", "True", "NA"]
+    (tmp_path / "tree.nwk").write_text(f"[&R](({','.join(names[:3])})left,({','.join(names[3:])}):1);\n")
+    (tmp_path / "tree.csv").write_text("child,parent\n" + "".join(f"{name},01.\n" for name in names))
+    for file in ("tree.nwk", "tree.csv"):
+        found = read_nodes(tmp_path / file)
+        assert set(names) < set(found.names)
+        tree = tree_of_nodes(found, names).tree
+        assert [found.names[place] for place in map(found.names.index, names)] == names
+        assert len(set(tree.observed.tolist())) == 6
+
+
+def test_the_place_of_an_error_is_that_in_the_file(tmp_path):
+    (tmp_path / "tree.nwk").write_bytes(b"\xef\xbb\xbf\n\n(a,b);\n(c,d);\n")
+    with pytest.raises(InputError, match=r"tree.nwk: character 10: '\(' follows the tree"):
+        read_nodes(tmp_path / "tree.nwk")
 
 
 @given(st.recursive(st.just([]), lambda inner: st.lists(inner, min_size=2, max_size=3), max_leaves=12))
@@ -66,6 +107,7 @@ def test_a_written_tree_is_read_back(tree):
     [
         ("name,above\na,b\n", "begins with a parenthesis, a csv file with the names child,parent"),
         ("child,parent\na\n", "line 2 has 1 fields"),
+        ("child,parent,Child\na,b,c\n", "line 1: the column child is there twice: remove or rename one of them"),
         ("child,parent\na,r\nb,r\na,b\n", "line 4: 'a' already has a parent"),
         ("child,parent\n,r\n", "line 2: the child is missing"),
         ("child,parent\na,r\nb,s\n", "one node without a parent, not 2 (r, s)"),

@@ -198,6 +198,29 @@ def test_marks_quotes_and_newlines_change_no_cell(write, tmp_path):
     assert read_original(tmp_path / "changed").genes[[0, -1]].tolist() == ["Gène\u20280", "Gène"]
 
 
+def test_names_that_look_like_numbers_stay_text(write):
+    path = write(drop=CLASS)
+    names = ["1", "01", "1.0", "1e3", "True", "NA", "nan", "", "-0", "2017-03-01", "0x10", "1,000", "٣", " 7", "1_0"]
+    kinds = ["01", "1", "1.0", "True"]
+    lines = path.read_text().rstrip("\n").split("\n")
+    genes = [name + line[line.index("\t") :] for name, line in zip(names, lines[-20:], strict=False)]
+    kind = "\t".join(["", CLASS, *np.repeat(kinds, CELLS // 4)])
+    for counted in (len(names), 4):  # with only numbers, pandas would take the column for one of numbers
+        path.write_text("\n".join([kind, *lines[:-20], *genes[:counted]]) + "\n")
+        found = read_original(path)
+        assert found.genes.tolist() == names[:counted]
+        assert found.classes.tolist() == np.repeat(kinds, CELLS // 4).tolist()
+
+
+@pytest.mark.parametrize("word", ["True", "false", "NA", "", "1.0"])
+def test_a_gene_whose_counts_are_all_no_whole_numbers_is_refused(write, word):
+    path = write()
+    lines = path.read_text().rstrip("\n").split("\n")
+    path.write_text("\n".join("\t".join([*line.split("\t")[:2], *[word] * CELLS]) for line in lines[6:7]))
+    path.write_text("\n".join([*lines[:6], path.read_text()]) + "\n")
+    assert f"line 7, 'Gene0': {word!r}, of cell 1, is not a whole number" in refused(path)
+
+
 def test_a_quote_that_is_not_closed_swallows_no_gene(write):
     path = write()
     whole = read_original(path)

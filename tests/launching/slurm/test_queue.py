@@ -62,6 +62,11 @@ torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB"""
             "the job ended with: torch.cuda.OutOfMemoryError: CUDA out of memory",
         ),
         ({"state": "planned"}, f"{TRACEBACK}\n\nsubmitit says more\n{EXITED}", "OutOfMemoryError"),
+        (
+            {"state": "planned"},
+            f"/bin/bash: python: command not found\n{EXITED}",
+            "the job ended with: /bin/bash: python: command not found",
+        ),
         ({"state": "running"}, "srun: error: n: task 0: Killed\nsrun: Force Terminated StepId=1.0", "was killed"),
         (
             {"state": "preempted"},

@@ -16,6 +16,8 @@ PCM, EXTENSIBLE = 0x0001, 0xFFFE
 """Format tags of integer samples, directly or as the subformat of an extended description."""
 PCM_SUBFORMAT = PCM.to_bytes(2, "little") + bytes.fromhex("000000001000800000aa00389b71")
 """GUID of integer samples."""
+FORMS = (b"RIFF", b"RF64", b"BW64")
+"""First letters of a file."""
 UNKNOWN_FROM = 0x7FFF0000
 """Lengths from this on are written by programs that do not know it, such as sox (0x7FFFF000) or ffmpeg (0xFFFFFFFF)."""
 
@@ -43,17 +45,18 @@ class Pcm(NamedTuple):
 def read_pcm(path: Path) -> Pcm:
     """Return the integer samples of a wav file.
 
-    A length of samples of 0xFFFFFFFF or slightly below 2^31 or above means to the end of the file, or to whole chunks
-    that end with it, and so does 0 if something else than chunks follows. RF64 and BW64 files have their length in a
-    chunk of its own.
+    A file has one chunk of samples. Its length of 0xFFFFFFFF or slightly below 2^31 or above means to the end of the
+    file, or to whole chunks that end with it, and so does 0 if something else than chunks follows. RF64 and BW64 files
+    have their length in a chunk of its own.
 
     Raises
     ------
     ValueError
-        If it is not a wav file, has no samples or no description of them, or they are not integers.
+        If it is not a wav file, has no samples or no description of them, they are not integers, or a second chunk of
+        samples, or another file, follows.
     """
     file = path.read_bytes()
-    if file[:4] not in (b"RIFF", b"RF64", b"BW64"):
+    if file[:4] not in FORMS:
         raise ValueError("file does not start with RIFF id")
     if file[8:12] != b"WAVE":
         raise ValueError("not a WAVE file")
@@ -64,7 +67,9 @@ def read_pcm(path: Path) -> Pcm:
         if name == b"data":
             if form is None:
                 raise ValueError("its samples come before their description")
-            return _samples(form, file, place, size, long_length)
+            samples, end = _samples(form, file, place, size, long_length)
+            _check_rest(file, end)
+            return samples
         if name == b"fmt ":
             form = _form(file[place : place + size])
         elif name == b"ds64" and place + 16 <= len(file):
@@ -85,15 +90,29 @@ def _form(chunk: bytes) -> tuple[int, int, int]:
     return channels, bits, rate
 
 
-def _samples(form: tuple[int, int, int], file: bytes, place: int, size: int, long_length: int | None) -> Pcm:
+def _check_rest(file: bytes, place: int) -> None:
+    """Refuse further samples in the chunks from a place on, which would not be heard."""
+    while place + 8 <= len(file):
+        name, size = struct.unpack_from("<4sI", file, place)
+        if name in (b"data", *FORMS):
+            what = "second chunk of samples" if name == b"data" else "second wav file"
+            raise ValueError(f"a {what} begins at byte {place}, and a wav file has one")
+        place += 8 + size + size % 2
+
+
+def _samples(
+    form: tuple[int, int, int], file: bytes, place: int, size: int, long_length: int | None
+) -> tuple[Pcm, int]:
+    """Return the samples of the chunk whose content begins at a place, and the place after the chunk."""
     channels, bits, rate = form
     if size == 0xFFFFFFFF and long_length:  # 0 if it was not known, either
         size = long_length
     end = place + size
     if (size >= UNKNOWN_FROM and end > len(file)) or (size == 0 and (end := _last_chunks(file, place)) > place):
         frame = max(1, channels * (bits // 8))
-        size = (_last_chunks(file, place) - place) // frame * frame  # a stream may end within a sample
-    return Pcm(channels, bits, rate, size, file[place : place + size])
+        end = _last_chunks(file, place)
+        size = (end - place) // frame * frame  # a stream may end within a sample
+    return Pcm(channels, bits, rate, size, file[place : place + size]), end + end % 2
 
 
 def _last_chunks(file: bytes, place: int) -> int:

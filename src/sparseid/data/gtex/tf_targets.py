@@ -49,13 +49,16 @@ def read_tf_targets(path: Path | str, layout: str = "htftarget") -> Regulators:
 def _pairs(text: str, layout: str) -> Iterator[tuple[str, str]]:
     """Yield target and factor of each row that has both; a ValueError for a table that lacks their columns."""
     rows = table_of(as_lines(text), "\t" if "\t" in text.partition("\n")[0] else ",")
-    names = [name.strip() for name in next(rows, (1, []))[1]]
+    line, header = next(rows, (1, []))
+    names = [name.strip() for name in header]
     if missing := [name for name in LAYOUTS[layout] if name not in names]:
         wanted = f"data.tf_layout={layout} expects {', '.join(LAYOUTS[layout])} in the first line"
         others = [name for name, columns in LAYOUTS.items() if set(columns) <= set(names)]
         hint = "".join(f". These are the columns of data.tf_layout={name}: set that" for name in others)
         found = f"found {', '.join(names[:SHOWN]) or 'nothing'}"
         raise ValueError(f"it has no column {' or '.join(missing)}: {wanted}, {found}{hint}")
+    if twice := [name for name in LAYOUTS[layout] if names.count(name) > 1]:
+        raise ValueError(f"line {line}: the column {twice[0]} is there twice: remove or rename one of them")
     factor, target = map(names.index, LAYOUTS[layout])
     for _, fields in rows:
         pair = fields[target].strip(), fields[factor].strip()

@@ -36,9 +36,9 @@ class NextTokenLosses(NamedTuple):
 
     @property
     def recovered(self) -> float | None:
-        """Percentage of what zeros add to the loss that other outputs do not; None if zeros change nothing."""
+        """Percentage of what zeros add to the loss that other outputs do not; None if they add nothing."""
         added = self.without - self.plain
-        return 100 * (self.without - self.replaced) / added if added else None
+        return 100 * (self.without - self.replaced) / added if added > 0 else None
 
 
 class LanguageModel:

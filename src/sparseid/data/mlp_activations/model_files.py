@@ -5,7 +5,6 @@ Weights are read from safetensors alone: pickles can run code. Nothing is fetche
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -16,6 +15,7 @@ from sparseid.data.paths import data_folder
 from sparseid.errors import InputError
 from sparseid.optional import need
 from sparseid.spelling import unlisted
+from sparseid.text import parsed_json, read_json
 
 if TYPE_CHECKING:
     from sparseid.data.mlp_activations.settings import MLPActivationsSettings
@@ -27,6 +27,8 @@ POINTWISE = ("gelu", "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "relu", "silu
 """Activations of which the derivative is known (``data.mlp_block``)."""
 LARGEST_HEADER = 10**8
 """Maximum size in bytes of the header of a safetensors file."""
+VOCABULARY = "vocab_size"
+"""Field of ``config.json`` of every family: number of tokens that have a vector."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,11 @@ class Layout:
     ----------
     up, down
         Modules of the MLP's two linear maps, with {} for the layer.
-    activation, layers, width, positions
-        Fields of ``config.json``: name of the activation, number of layers, size of a token's vector, longest text.
+    embedding
+        Module of the tokens' vectors.
+    activation, layers, width, positions, attention
+        Fields of ``config.json``: name of the activation, number of layers, size of a token's vector, longest text,
+        number of attention heads.
     transposed
         Whether weights are stored as (inputs, outputs).
     heads
@@ -49,27 +54,33 @@ class Layout:
 
     up: str
     down: str
+    embedding: str
     activation: str
     layers: str
     width: str
     positions: str
+    attention: str
     transposed: bool = False
     heads: tuple[str, ...] = ()
     tied: bool = False
 
 
-_BERT = ("hidden_act", "num_hidden_layers", "hidden_size", "max_position_embeddings")
+_BERT = ("hidden_act", "num_hidden_layers", "hidden_size", "max_position_embeddings", "num_attention_heads")
 
 LAYOUTS = {
     "gpt2": Layout(
-        *("h.{}.mlp.c_fc", "h.{}.mlp.c_proj", "activation_function", "n_layer", "n_embd", "n_positions"),
+        *("h.{}.mlp.c_fc", "h.{}.mlp.c_proj", "wte"),
+        *("activation_function", "n_layer", "n_embd", "n_positions", "n_head"),
         transposed=True,
         heads=("lm_head",),
         tied=True,
     ),
-    "bert": Layout("encoder.layer.{}.intermediate.dense", "encoder.layer.{}.output.dense", *_BERT),
+    "bert": Layout(
+        *("encoder.layer.{}.intermediate.dense", "encoder.layer.{}.output.dense", "embeddings.word_embeddings"),
+        *_BERT,
+    ),
     "gpt_neox": Layout(
-        *("layers.{}.mlp.dense_h_to_4h", "layers.{}.mlp.dense_4h_to_h", *_BERT),
+        *("layers.{}.mlp.dense_h_to_4h", "layers.{}.mlp.dense_4h_to_h", "embed_in", *_BERT),
         heads=("embed_out", "lm_head"),
     ),
 }
@@ -116,6 +127,11 @@ class ModelFiles:
         """Size of a token's vector."""
         return int(self.config[self.layout.width])
 
+    @property
+    def vocabulary(self) -> int:
+        """Number of tokens that have a vector."""
+        return int(self.config[VOCABULARY])
+
 
 def model_files(settings: MLPActivationsSettings) -> ModelFiles:
     """Return the files of a model after a check of everything that can be known without loading it.
@@ -144,7 +160,7 @@ def model_files(settings: MLPActivationsSettings) -> ModelFiles:
                 "*.safetensors (model.save_pretrained does, with transformers 4.35 or newer)"
             )
         raise InputError(text, KEYS)
-    config = _json(place / "config.json")
+    config = _config(place / "config.json")
     if not (place / "tokenizer.json").is_file():
         text = f"{place} has no tokenizer.json: AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER) writes it"
         raise InputError(text, KEYS)
@@ -188,10 +204,13 @@ def _checked(
         raise InputError(f"{place} is a model of another family, {text}", KEYS)
     layout = LAYOUTS[config["model_type"]]
     sizes = {}
-    for name in (layout.layers, layout.width, layout.positions):
-        if not isinstance(config.get(name), int):
-            raise InputError(f"{place}: config.json has no whole number {name}", KEYS)
+    for name in (layout.layers, layout.width, layout.positions, layout.attention, VOCABULARY):
+        if not isinstance(config.get(name), int) or config[name] < 1:
+            raise InputError(f"{place}: config.json has no whole number {name} of at least 1", KEYS)
         sizes[name] = config[name]
+    if sizes[layout.width] % sizes[layout.attention]:
+        text = f"{layout.width}={sizes[layout.width]} is no multiple of {layout.attention}={sizes[layout.attention]}"
+        raise InputError(f"{place}: config.json is not that of a model: {text}", KEYS)
     if settings.layer >= sizes[layout.layers]:
         text = f"{place} has {sizes[layout.layers]} layers: data.layer must be between 0 and {sizes[layout.layers] - 1}"
         raise InputError(text, ("data.layer", *KEYS))
@@ -204,15 +223,23 @@ def _checked(
 
 
 def _check_shapes(layer: int, model: ModelFiles, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Check that the layer's two linear maps are among the weights, with biases and shapes that fit."""
+    """Check that the tokens' vectors and the layer's two linear maps are among the weights, with shapes that fit."""
+
+    def shape_of(name: str) -> tuple[int, ...] | None:
+        match = [shape for key, shape in shapes.items() if f".{key}".endswith(f".{name}")]
+        return match[0] if len(match) == 1 else None
+
+    if (vectors := shape_of(f"{model.layout.embedding}.weight")) != (model.vocabulary, model.width):
+        text = f"its weight {model.layout.embedding} has shape {vectors}" if vectors else f"no {model.layout.embedding}"
+        needed = f"{(model.vocabulary, model.width)} is needed ({VOCABULARY} and {model.layout.width} of config.json)"
+        raise InputError(f"{model.folder} has no tokens as expected: {text} where {needed}", KEYS)
     found = {}
     for part, module in (("up", model.layout.up.format(layer)), ("down", model.layout.down.format(layer))):
         for kind in ("weight", "bias"):
             name = f"{module}.{kind}"
-            match = [shape for key, shape in shapes.items() if f".{key}".endswith(f".{name}")]
-            if len(match) != 1:
+            if (shape := shape_of(name)) is None:
                 raise InputError(f"{model.folder} has no MLP as expected: no {name} in its weights", KEYS)
-            found[part, kind] = match[0]
+            found[part, kind] = shape
     hidden = found["up", "bias"]
     wanted = {("up", "weight"): (*hidden, model.width), ("down", "weight"): (model.width, *hidden)}
     for (part, _), shape in wanted.items():
@@ -232,25 +259,26 @@ def _has_head(model: ModelFiles, names: Collection[str]) -> bool:
 
 
 def _tensor_shapes(path: Path) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the tensors of a safetensors file, from its header."""
+    """Return the shapes of the tensors of a safetensors file, from its header; the file must hold them whole."""
     try:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
             if length > LARGEST_HEADER:
                 raise ValueError("its header is too long")
-            header = json.loads(file.read(length))
-        return {name: tuple(entry["shape"]) for name, entry in header.items() if name != "__metadata__"}
+            header = parsed_json(file.read(length))
+        tensors = {name: entry for name, entry in header.items() if name != "__metadata__"}
+        given = max((entry["data_offsets"][1] for entry in tensors.values()), default=0)
+        if (held := path.stat().st_size - 8 - length) != given:
+            raise ValueError(f"its header gives {given} bytes of weights, it holds {held}")
+        return {name: tuple(entry["shape"]) for name, entry in tensors.items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(f"{path} cannot be read as safetensors ({error}): copy it again", KEYS) from error
 
 
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise InputError(f"{path.parent} has no config.json: it is not the folder of a model", KEYS) from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as JSON ({error}): copy it again", KEYS) from error
+def _config(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        raise InputError(f"{path.parent} has no config.json: it is not the folder of a model", KEYS)
+    content = read_json(path, KEYS)
     if not isinstance(content, dict):
         raise InputError(f"{path} is not the configuration of a model", KEYS)
     return content

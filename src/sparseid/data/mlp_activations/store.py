@@ -103,15 +103,16 @@ class ActivationStore:
             step = max(1, READ_AT_ONCE // self.settings.context)
             for start in range(0, len(ids), step):
                 inputs, outputs = self._transformer.activations(ids[start : start + step], self.tokens)
+                both = torch.cat([inputs, outputs], dim=-1).flatten(0, 1).cpu().numpy()
+                if not np.isfinite(both).all():
+                    text = "the model's activations are not finite numbers: its weights are damaged"
+                    raise InputError(text, ("data.model",))
                 if start == 0:
                     self._transformer.check(inputs, outputs)
-                both = torch.cat([inputs, outputs], dim=-1).flatten(0, 1).cpu().numpy()
                 with np.errstate(over="ignore"):  # checked next
                     both = both.astype(self.settings.stored)
                 if not np.isfinite(both).all():
                     text = "activations are not finite numbers in data.stored=float16: set data.stored=float32"
-                    if self.settings.stored == "float32":
-                        text = "the model's activations are not finite numbers: its weights are damaged"
                     raise InputError(text, ("data.stored", "data.model"))
                 yield both
 

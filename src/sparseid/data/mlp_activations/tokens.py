@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.data.cache import cached_arrays, digest
-from sparseid.data.mlp_activations.model_files import ModelFiles
+from sparseid.data.mlp_activations.model_files import VOCABULARY, ModelFiles
 from sparseid.data.mlp_activations.settings import MLPActivationsSettings
 from sparseid.data.mlp_activations.texts import parts, text_files
 from sparseid.errors import InputError
@@ -50,7 +50,7 @@ def tokens_of(settings: MLPActivationsSettings, model: ModelFiles) -> Tokens:
     Raises
     ------
     InputError
-        If the text has fewer.
+        If the text has fewer, or a token has no vector in the model.
     """
     files = text_files(settings)
     needed = settings.sequences * settings.context
@@ -76,7 +76,11 @@ def tokens_of(settings: MLPActivationsSettings, model: ModelFiles) -> Tokens:
         special = {"before": np.asarray(before, np.int32), "after": np.asarray(after, np.int32)}
         return {"ids": np.concatenate(found)[:needed], **special}
 
-    return Tokens(**cached_arrays("mlp_activations", depends_on, create))
+    tokens = Tokens(**cached_arrays("mlp_activations", depends_on, create))
+    if (last := int(np.concatenate(tokens).max())) >= model.vocabulary:
+        text = f"{tokenizer} gives a token of {settings.text} the number {last}, and the model has {model.vocabulary}"
+        raise InputError(f"{text} ({VOCABULARY}): take the tokenizer of this model, or enlarge its embedding", KEYS)
+    return tokens
 
 
 def _tokenizer(model: ModelFiles) -> tuple[Callable[[str], list[int]], list[int], list[int]]:

@@ -87,11 +87,17 @@ class Transformer:
         return inputs, outputs
 
     def check(self, inputs: Tensor, outputs: Tensor) -> None:
-        """Check that the MLP is its two linear maps with the activation between them; InputError if not."""
-        difference = (self.mlp(inputs) - outputs).norm() / outputs.norm()
-        if not difference <= TOLERANCE:
+        """Check that the MLP is its two linear maps with the activation between them; InputError if not.
+
+        Parameters
+        ----------
+        inputs, outputs
+            What enters and leaves it, finite numbers.
+        """
+        difference, size = (self.mlp(inputs) - outputs).norm(), outputs.norm()
+        if difference > TOLERANCE * size:
             text = "its MLP is not two linear maps with a pointwise activation between them"
-            raise InputError(f"data.model: {text} (relative difference {difference:.2g})", KEYS)
+            raise InputError(f"data.model: {text} (relative difference {difference / size:.2g})", KEYS)
 
 
 def load(model: ModelFiles, layer: int, whole: bool = False) -> Any:
@@ -109,7 +115,7 @@ def load(model: ModelFiles, layer: int, whole: bool = False) -> Any:
     Raises
     ------
     InputError
-        If the weights cannot be read or do not fit the configuration.
+        If the weights cannot be read, do not fit the configuration or are not finite numbers.
     """
     os.environ["HF_HUB_OFFLINE"] = "1"  # a second guard: only folders are loaded
     import transformers
@@ -143,4 +149,9 @@ def load(model: ModelFiles, layer: int, whole: bool = False) -> Any:
     missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
     if missing:
         raise InputError(f"{model.folder} lacks weights, {missing[0]} among them: copy it again", KEYS)
+    wrong = [name for name, weight in network.named_parameters() if not weight.isfinite().all()]
+    if wrong:
+        text = f"{model.folder} has weights that are NaN or infinite, in {wrong[0]}"
+        more = f" and {len(wrong) - 1} others" if len(wrong) > 1 else ""
+        raise InputError(f"{text}{more}: copy it again, or save it in single precision", KEYS)
     return network.eval().requires_grad_(False)

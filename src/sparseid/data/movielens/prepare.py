@@ -19,7 +19,7 @@ from sparseid.errors import InputError
 if TYPE_CHECKING:
     from sparseid.data.movielens.settings import MovielensSettings
 
-VERSION = 3
+VERSION = 4
 """Incremented when the steps change; cached preparations are then recreated."""
 
 

@@ -33,8 +33,8 @@ def read_ratings(path: Path, release: Release) -> pd.DataFrame:
     Raises
     ------
     InputError
-        If it is UTF-16, has another separator or missing fields, a value is not a number or not a rating, or a user has
-        rated a film twice.
+        If it is UTF-16, has another separator, missing fields or one twice, a value is not a number or not a rating, or
+        a user has rated a film twice.
     """
     table = _table(path, release)
     if any(table[name].max() >= EXACT or table[name].min() <= -EXACT for name in FIELDS[:2]):
@@ -116,7 +116,8 @@ def _check_ratings(path: Path, release: Release, table: pd.DataFrame) -> None:
     if (missing := np.isnan(stars)).any():
         (line,) = _line_numbers(path, release, (int(missing.argmax()),))
         such = f", the first of {missing.sum()} such lines" if missing.sum() > 1 else ""
-        raise InputError(f"line {line} of {path} has no rating{such}: remove it, or use the file of GroupLens", KEYS)
+        remedy = "write a number, remove the line, or use the file of GroupLens"
+        raise InputError(f"line {line} of {path} has no rating{such}: {remedy}", KEYS)
     wrong = (stars < LOWEST) | (stars > HIGHEST)
     if wrong.any():
         user, movie, star = (table[name].iloc[int(wrong.argmax())] for name in FIELDS[:3])
@@ -147,7 +148,7 @@ def read_titles(path: Path, release: Release) -> tuple[dict[int, str], dict[int,
     Raises
     ------
     InputError
-        If it is UTF-16, has another separator, or fields are missing.
+        If it is UTF-16, has another separator, fields are missing, or a film is listed twice.
     """
     separator = release.separators[1]
     found = _first_line(path, release, separator, TITLE_FIELDS)
@@ -156,7 +157,9 @@ def read_titles(path: Path, release: Release) -> tuple[dict[int, str], dict[int,
     movie, title, *genre = (found.index(name) for name in LISTED_FIELDS if name in found) if release.header else (0, 1)
     if not release.header and len(found) == len(LISTED_FIELDS):
         genre = [2]
-    titles, genres = {}, {}
+    titles: dict[int, str] = {}
+    genres: dict[int, str] = {}
+    lines: dict[int, int] = {}
     try:
         records = list(records_of(as_lines(text), separator))
     except ValueError as error:
@@ -168,8 +171,12 @@ def read_titles(path: Path, release: Release) -> tuple[dict[int, str], dict[int,
         if release.header and len(entry) > len(found):
             text = f"{len(entry)} fields where the first line has {len(found)}: quote a title that has commas"
             raise InputError(f"{path}, line {number}: {text}", KEYS)
-        titles[int(entry[movie])] = entry[title].strip()
-        genres[int(entry[movie])] = entry[genre[0]].strip() if genre and len(entry) > genre[0] else ""
+        film = int(entry[movie])
+        if film in titles:
+            text = f"film {film} has a title in line {lines[film]} already, {titles[film][:LISTED]!r}: remove one"
+            raise InputError(f"{path}, line {number}: {text}", KEYS)
+        titles[film], lines[film] = entry[title].strip(), number
+        genres[film] = entry[genre[0]].strip() if genre and len(entry) > genre[0] else ""
     return titles, genres, remark
 
 
@@ -190,6 +197,9 @@ def _first_line(path: Path, release: Release, separator: str, fields: tuple[str,
         if missing := [field for field in fields[:3] if field not in found]:
             text = f"{path}: no column {' and no column '.join(missing)} in the first line, {line[:LISTED]!r}"
             raise InputError(f"{text}. It should be {_layout(fields, separator)}", KEYS)
+        if twice := [field for field in (*fields, *LISTED_FIELDS) if found.count(field) > 1]:
+            text = f"the column {twice[0]} is there {found.count(twice[0])} times: remove or rename all but one"
+            raise InputError(f"{path}, line 1: {text}", KEYS)
     elif len(found) < len(fields):
         text = f"{path}: {len(found)} fields in the first line, {line[:LISTED]!r}"
         raise InputError(f"{text}. It should be {_layout(fields, separator)}", KEYS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import json
 import re
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ from sparseid.data.cache import cached_file
 from sparseid.data.paths import data_folder, samples_folder, unusable
 from sparseid.data.peerread.settings import FOLDER
 from sparseid.errors import InputError
-from sparseid.text import lines_of, read_text, visible
+from sparseid.text import lines_of, read_json, read_text, visible
 
 if TYPE_CHECKING:
     from sparseid.data.peerread.settings import CorpusSettings
@@ -101,10 +100,7 @@ def _abstract(path: Path) -> str:
     """
     if reason := unusable(path):
         raise InputError(f"{path} {reason}\n  Is the checkout complete?", KEYS)
-    try:
-        paper = json.loads(read_text(path, KEYS))
-    except ValueError as error:
-        raise InputError(f"{path} is not the JSON file of a paper: {error}", KEYS) from error
+    paper = read_json(path, KEYS)
     if not isinstance(paper, dict):
         raise InputError(f"{path} is not the JSON file of a paper: it holds no object with named entries", KEYS)
     text = paper.get("abstract")

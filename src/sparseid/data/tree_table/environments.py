@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,8 +19,20 @@ from sparseid.streams import FIXED
 from sparseid.text import as_lines, read_text, table_of
 
 KEYS = ("data.tree",)
-TOKEN = re.compile(r"\s*(?:\[[^\]]*\]\s*)*('(?:[^']|'')*'|[(),;:]|[^()\[\]',;:]+)")
-"""A quoted name, a sign, or a name or length; comments in brackets are skipped."""
+PUNCTUATION = "(),:;"
+TOKEN = re.compile(r"'(?:[^']|'')*'|[(),;:]|[^()\[\]',;:]+")
+"""A quoted name, a sign, or a name or length."""
+SPACE = re.compile(r"(?:\s|\[[^\]]*\])+")
+"""Spaces and comments, which are in brackets."""
+ANYTHING = ("", "children", "name", "length")
+BEFORE: dict[str, tuple[str, ...]] = {
+    "(": ("",),
+    "name": ("", "children"),
+    ":": ("", "children", "name"),
+    "length": (":",),
+    **dict.fromkeys(",);", ANYTHING),
+}
+"""Token -> what its node may have before it."""
 LISTED = 5
 """Maximum number of names in a message, and of environments in the name of an unnamed node."""
 
@@ -64,9 +77,9 @@ def read_nodes(path: Path) -> Nodes:
     """
     if reason := unusable(path):
         raise InputError(f"the tree {path} {reason}: name a file, or set data.tree=cluster", KEYS)
-    text = read_text(path, KEYS).strip()
+    text = read_text(path, KEYS)
     try:
-        return parse_newick(text) if text.startswith("(") else parse_arcs(text)
+        return parse_newick(text) if text.lstrip().startswith(("(", "[")) else parse_arcs(text)
     except ValueError as error:
         raise InputError(f"the tree {path}: {error}", KEYS) from error
 
@@ -77,41 +90,64 @@ def parse_newick(text: str) -> Nodes:
     Raises
     ------
     ValueError
-        If the parentheses do not match or the end is missing.
+        If it is not one tree in this format; with the place.
 
     Examples
     --------
     >>> parse_newick("((a:1,'b c')ab,d);")
     Nodes(names=['', 'ab', 'a', 'b c', 'd'], parents=[-1, 0, 1, 1, 0])
     """
-    names, parents, node, position, length = [""], [ROOT], 0, 0, False
-    while found := TOKEN.match(text, position):
-        token, position = found[1].strip(), found.end()
-        if token in ("(", ","):
-            above = node if token == "(" else parents[node]
-            if above == ROOT:
-                raise ValueError(f"character {position}: a comma outside of parentheses")
-            names.append("")
-            parents.append(above)
-            node = len(names) - 1
-        elif token == ")":
-            if node == 0:
-                raise ValueError(f"character {position}: a parenthesis is closed that was not opened")
-            node = parents[node]
-        elif token == ";":
-            break
-        elif token == ":":
-            length = True
+    names, parents, node = [""], [ROOT], 0
+    before = ""  # what the present node has so far: nothing, its children, its name, the colon or the length after it
+    for place, token in _tokens(text):
+        if before == ";":
+            raise ValueError(f"character {place}: {token!r} follows the tree, which ends with a semicolon: remove it")
+        if token in ",)" and node == 0:
+            what = "a comma outside of parentheses" if token == "," else "a parenthesis is closed that was not opened"
+            raise ValueError(f"character {place}: {what}")
+        kind = token if token in PUNCTUATION else "length" if before == ":" else "name"
+        if before not in BEFORE[kind] or (kind == "length" and not _is_number(token)):
+            wanted = "a length" if before == ":" else "a comma, a parenthesis or a semicolon"
+            raise ValueError(f"character {place}: {token!r} where {wanted} is expected")
+        if token == ";":
+            if node:
+                raise ValueError(f"character {place}: a parenthesis is not closed")
+            before = ";"
             continue
-        elif not length:
-            quoted = token[0] == "'"
-            names[node] = token[1:-1].replace("''", "'") if quoted else token
-        length = False
-    else:
-        raise ValueError(f"character {position + 1}: a tree in Newick format ends with a semicolon")
-    if node:
-        raise ValueError(f"character {position}: a parenthesis is not closed")
+        if token in "(,":
+            parents.append(node if token == "(" else parents[node])
+            node = len(names)
+            names.append("")
+        elif token == ")":
+            node = parents[node]
+        elif kind == "name":
+            names[node] = token[1:-1].replace("''", "'") if token[0] == "'" else token
+        before = {"(": "", ",": "", ")": "children"}.get(token, kind)
+    if before != ";":
+        raise ValueError(f"character {len(text) + 1}: a tree in Newick format ends with a semicolon")
     return Nodes(names, parents)
+
+
+def _tokens(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the place, from 1, and the text of each token of a tree in Newick format."""
+    position = 0
+    while position < len(text):
+        if found := SPACE.match(text, position):
+            position = found.end()
+        elif found := TOKEN.match(text, position):
+            yield position + 1, found[0].strip()
+            position = found.end()
+        else:
+            what = {"'": "a quote is not closed", "[": "a comment is not closed"}.get(text[position])
+            raise ValueError(f"character {position + 1}: {what or 'a comment is closed that was not opened'}")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def parse_arcs(text: str) -> Nodes:
@@ -128,10 +164,12 @@ def parse_arcs(text: str) -> Nodes:
     Nodes(names=['a', 'ab', 'b'], parents=[1, -1, 1])
     """
     records = table_of(as_lines(text), ",")
-    _, header = next(records, (1, []))
+    first, header = next(records, (1, []))
     columns = [name.strip().casefold() for name in header]
     if "child" not in columns or "parent" not in columns:
         raise ValueError("a Newick file begins with a parenthesis, a csv file with the names child,parent")
+    if twice := [name for name in ("child", "parent") if columns.count(name) > 1]:
+        raise ValueError(f"line {first}: the column {twice[0]} is there twice: remove or rename one of them")
     parent_of: dict[str, str] = {}
     for line, fields in records:
         child, parent = (fields[columns.index(name)].strip() for name in ("child", "parent"))

@@ -17,7 +17,7 @@ from sparseid.errors import InputError
 if TYPE_CHECKING:
     from sparseid.data.zeisel.settings import ZeiselSettings
 
-VERSION = 2
+VERSION = 3
 """Incremented when the steps change; cached preparations are then recreated."""
 BLOCK = 1000
 """Genes correlated with all others at a time: all pairs at once would take gigabytes."""

@@ -100,7 +100,7 @@ def read_original(path: Path) -> Cells:
         raise InputError(f"{path} {reason}\n  make data DATASETS=zeisel\n  downloads it.\n{by_hand()}", KEYS)
     classes, genes_from = _header(path)
     try:
-        table = frame_of_text(path, "\t", KEYS, skip=genes_from, na_filter=False)
+        table = frame_of_text(path, "\t", KEYS, skip=genes_from, na_filter=False, dtype={0: str})
         values = table.iloc[:, 2:]
         if any(kind.kind != "i" for kind in values.dtypes):
             raise ValueError("a count is not a whole number")

@@ -189,8 +189,8 @@ class SAEModule(ExperimentModule["MLPActivationsData"]):
         self.arrays = {f"fired_{part}": totals.fired.cpu().numpy() for part, totals in self._totals.items()}
         if losses is not None:
             self.arrays["next_token_losses"] = np.array([losses.plain, losses.replaced, losses.without])
-            if losses.without <= losses.plain:
+            if losses.recovered is None:
                 text = f"from {losses.plain:.4g} to {losses.without:.4g}"
                 self.remarks.append(
-                    f"zeros for the MLP's output add nothing to the loss ({text}): nothing is recovered"
+                    f"zeros for the MLP's output add nothing to the loss ({text}): there is nothing to recover"
                 )
