@@ -58,12 +58,13 @@ print(f"linear regression {linear.score(neurons[held_out], position[held_out]):.
 maps = {"RegCL": model.attribution_.to_numpy(), "linear regression": linear.coef_ * neurons.std().to_numpy()}
 figure, axes = plt.subplots(2, 1, figsize=(8, 3), sharex=True, layout="constrained")
 depends = np.repeat([1, 0], 20)
+mean_aucs = {}
 for ax, (title, values) in zip(axes, maps.items(), strict=True):
     strength = np.abs(values)
-    aucs = [roc_auc_score(depends, row) for row in strength]
+    mean_aucs[title] = np.mean([roc_auc_score(depends, row) for row in strength])
     ax.imshow(strength / strength.max(axis=1, keepdims=True), aspect="auto", cmap="Greys", vmin=0)
     ax.axvline(19.5, color="tab:red")
-    ax.set(title=f"{title}: AUC {np.mean(aucs):.2f}", yticks=[0, 1], yticklabels=["x", "y"])
+    ax.set(title=f"{title}: AUC {mean_aucs[title]:.2f}", yticks=[0, 1], yticklabels=["x", "y"])
 axes[1].set_xlabel("neuron; those left of the line depend on the position")
 plt.show()
 
