@@ -21,8 +21,8 @@ from sparseid.printing import protect_output
 FOLDER = Path(__file__).parents[1] / "docs" / "tutorials"
 
 
-def notebook(script: Path) -> str:
-    """Return a tutorial as a notebook with the output of its cells; what it writes to disk is discarded."""
+def execute(script: Path) -> None:
+    """Write a tutorial as a notebook with the output of its cells; what it writes to disk itself is discarded."""
     book = jupytext.read(script)
     book.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     with tempfile.TemporaryDirectory() as folder:
@@ -31,7 +31,8 @@ def notebook(script: Path) -> str:
     for number, cell in enumerate(book.cells):
         cell.id = f"cell-{number}"  # a random one would differ in each execution
     book.metadata.pop("language_info", None)
-    return jupytext.writes(book, fmt="ipynb") + "\n"
+    content = jupytext.writes(book, fmt="ipynb") + "\n"
+    replace_file(script.with_suffix(".ipynb"), lambda file: file.write(content.encode()))
 
 
 def main() -> int:
@@ -43,11 +44,10 @@ def main() -> int:
         parser.error(f"no tutorial {unknown[0]}: choose of {', '.join(names)}")
     for name in chosen:
         try:
-            content = notebook(FOLDER / f"{name}.py").encode()
+            execute(FOLDER / f"{name}.py")
         except CellExecutionError as error:
             print(f"error: {name}: {error}", file=sys.stderr)
             return 1
-        replace_file(FOLDER / f"{name}.ipynb", lambda file, content=content: file.write(content))
         print(f"docs/tutorials/{name}.ipynb")
     return 0
 

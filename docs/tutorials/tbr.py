@@ -46,7 +46,7 @@ pd.DataFrame(
         "error": [model.rows_["value"][0] for model in models],
         "size of changes": [change.abs().to_numpy().sum() for change in changes],
     }
-).rename_axis("seed").round(3)
+).rename_axis("seed").round(4)
 
 # %%
 best = int(np.argmin([change.abs().to_numpy().sum() for change in changes]))

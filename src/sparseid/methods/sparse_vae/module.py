@@ -154,8 +154,8 @@ class SparseVAEModule(StackedModule["FeatureData"]):
     def error(self) -> str:
         """Name of the value by which the training stops early.
 
-        For counts it is the error of reconstructions. That of real values would not do: it falls late, once the noise of
-        each feature is learned, and is lowest early, before the selectors are sparse.
+        For counts it is the error of reconstructions. That of real values would not do: it falls late, once the noise
+        of each feature is learned, and is lowest early, before the selectors are sparse.
         """
         return "objective" if self.given.gaussian else "log_loss"
 
