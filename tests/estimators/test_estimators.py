@@ -270,6 +270,29 @@ def test_values_that_double_precision_merges_are_refused_as_they_are_given(value
         sparseid.SparseVAE(2, **SMOKE).fit(values)
 
 
+def test_pairs_of_whole_labels_beyond_double_precision_are_refused():
+    labels = np.array([[place * 2**53 + 2**53 + more] for place in range(30) for more in (0, 1)])
+    for given in (labels[:, 0], labels[:, 0].tolist(), pd.Series(labels[:, 0])):
+        with pytest.raises(InputError, match=r"differ by less than double precision .* \(the 60 values .* become 30\)"):
+            sparseid.RegCL(**SMOKE).fit(TABLE, given)
+
+
+def test_home_folders_are_expanded_where_a_model_is_kept(fitted, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    model = fitted["sparse_vae"]
+    model.save("~/kept")
+    assert (tmp_path / "kept" / "estimator.json").is_file()
+    np.testing.assert_array_equal(sparseid.SparseVAE.load("~/kept").transform(TABLE), model.transform(TABLE))
+    assert sparseid.load_run("~/kept").config.method.name == "sparse_vae"
+
+
+def test_environments_may_be_a_frame_of_one_column(fitted):
+    frame, names = pd.DataFrame({"tissue": TISSUES}), list(TISSUES)
+    model = fitted["tbr"]
+    np.testing.assert_array_equal(model.predict(TABLE, frame), model.predict(TABLE, names))
+
+
 DATES = pd.date_range("2020-01-01", periods=60)
 
 

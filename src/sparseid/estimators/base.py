@@ -174,7 +174,7 @@ class Estimator(TransformerMixin, BaseEstimator):
             If the folder holds anything else.
         """
         check_is_fitted(self)
-        target = Path(folder)
+        target = Path(expanded(folder))
         if target.exists() and not (target / DESCRIPTION).is_file():
             raise RefusedInput(f"{target} exists and holds no estimator: name another folder")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -199,8 +199,8 @@ class Estimator(TransformerMixin, BaseEstimator):
         InputError
             If it holds no estimator of this class, or its files cannot be read.
         """
-        place = Path(folder)
         with refusals():
+            place = Path(expanded(folder))
             try:
                 described = json.loads((place / DESCRIPTION).read_text(encoding="utf-8"))
                 kind, settings = described["estimator"], dict(described["settings"])

@@ -17,6 +17,7 @@ from sparseid.data.labelled_inputs.datamodule import inputs_of
 from sparseid.data.labelled_inputs.items import arrays_of, checked_values, items_of_arrays
 from sparseid.data.labelled_inputs.media import read_media
 from sparseid.estimators.base import Estimator, RefusedInput, npz, refusals
+from sparseid.homes import expanded
 from sparseid.methods.sparling.perturbation import are_marks, radius_in_cells
 from sparseid.metrics.edit_distance import cut_at_end, edit_distances
 from sparseid.text import visible
@@ -196,7 +197,7 @@ def read_inputs(images: Any) -> tuple[str, NDArray[Any], list[str]]:
         values: NDArray[Any] = masked.data
         kind = "sounds" if values.ndim == 2 else "images"
         return kind, values, [str(number) for number in range(len(values))]
-    files = {str(path): Path(path) for path in images}
+    files = {str(path): Path(expanded(path)) for path in images}
     if len(files) < len(images):
         raise RefusedInput("a path occurs twice: pass each image once")
     kind, values = read_media(files)

@@ -158,7 +158,8 @@ def named(environments: Any, rows: int) -> NDArray[np.str_]:
     if environments is None:
         raise RefusedInput("TBR needs the environment of each row: pass environments=...")
     with refusals():
-        names = texts_of("environments", environments)
+        of_one_column = isinstance(environments, pd.DataFrame) and environments.shape[1] == 1
+        names = texts_of("environments", environments.iloc[:, 0] if of_one_column else environments)
         if names.shape != (rows,):
             raise InputError(f"environments are of shape {names.shape}, X has {rows} rows")
         check_present("environments", names, lambda row: f"row {row + 1}")

@@ -16,6 +16,7 @@ from sparseid.config.stored import load_run_config
 from sparseid.data.module import DataModule
 from sparseid.data.tables import array_of
 from sparseid.errors import InputError
+from sparseid.homes import expanded
 from sparseid.methods.module import ExperimentModule, StackedModule
 from sparseid.spelling import did_you_mean
 from sparseid.streams import Streams
@@ -232,7 +233,7 @@ def load_run(folder: str | Path) -> TrainedRun:
     ...     run.config.method.name, run.checkpoints
     ('sparse_vae', ['last'])
     """
-    run = RunFolder(Path(folder))
+    run = RunFolder(Path(expanded(folder)))
     if not run.path.is_dir():
         raise InputError(f"{run.path} does not exist: name the folder of a run, outputs/<scale>/<paper>/<run>")
     if run.state != "done":

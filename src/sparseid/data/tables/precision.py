@@ -88,6 +88,8 @@ def single_precision(
 def double_precision(name: str, values: NDArray[Any], columns: Sequence[str] = ()) -> Doubles:
     """Return real numbers (rows, columns), or texts of them, in double precision; see `single_precision`.
 
+    What they are used for is not known yet: no two whole numbers may become equal, as of labels.
+
     Raises
     ------
     InputError
@@ -249,7 +251,7 @@ def _refuse_lost(name: str, column: str, values: NDArray[Any], kind: type[np.flo
     rounded = different.astype(kind)
     moved, after = _moved(different, rounded), len(np.unique(rounded))
     whole = 2 * int(_whole(different[moved]).sum()) > int(moved.sum())
-    merged = name == "labels" and whole and after < len(different)
+    merged = (name == "labels" or kind is np.float64) and whole and after < len(different)
     in_order, few = values[np.sort(first)], FEW * len(different)
     limit = LOST.get(name, LOST_OF_VALUES)
     for part in _regimes(different):

@@ -147,17 +147,22 @@ class SparseVAEModule(StackedModule["FeatureData"]):
         begun = self.global_step >= self.method.prior.warm_up * self.given.steps
         self.validation_errors = of_models if begun else None
         errors = of_models.view(len(self.seeds), -1).amin(dim=1).tolist()
-        self.log_members(f"val_{self.error}", errors)
-        self.note_validation(f"validation {self.error.replace('_', ' ')}", errors)
+        self.log_members(f"val_{self.validated}", errors)
+        self.note_validation(f"validation {self.validated.replace('_', ' ')}", errors)
 
     @property
     def error(self) -> str:
+        """Name of the score that measures a reconstruction."""
+        return "mse" if self.given.gaussian else "log_loss"
+
+    @property
+    def validated(self) -> str:
         """Name of the value by which the training stops early.
 
-        For counts it is the error of reconstructions. That of real values would not do: it falls late, once the noise
-        of each feature is learned, and is lowest early, before the selectors are sparse.
+        The squared error of real values would not do: it falls late, once the noise of each feature is learned, and is
+        lowest early, before the selectors are sparse.
         """
-        return "objective" if self.given.gaussian else "log_loss"
+        return "objective" if self.given.gaussian else self.error
 
     # evaluation
 
