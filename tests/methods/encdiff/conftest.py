@@ -1,6 +1,5 @@
 """Small runs of EncDiff on random images, composed of the method's own file."""
 
-import shutil
 import sys
 from functools import partial
 from pathlib import Path
@@ -9,7 +8,6 @@ import pytest
 import yaml
 from omegaconf import OmegaConf
 
-from sparseid.config.identity import run_directory
 from sparseid.config.parents import parent_run
 from sparseid.config.schema import RunConfig
 from sparseid.methods.encdiff.settings import EncDiffSettings
@@ -66,11 +64,11 @@ def finished(tmp_path_factory):
 
 
 @pytest.fixture
-def with_autoencoder(finished):
-    """Give a run the finished autoencoder to start from."""
+def with_autoencoder():
+    """Train the autoencoder that a run starts from, and return the run."""
 
-    def copied(run: RunConfig) -> RunConfig:
-        shutil.copytree(finished[0], run_directory(parent_run(run)))
+    def trained(run: RunConfig) -> RunConfig:
+        execute(parent_run(run))
         return run
 
-    return copied
+    return trained
