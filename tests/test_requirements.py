@@ -25,11 +25,11 @@ def test_all_that_the_project_asks_for_is_pinned():
     groups = project["optional-dependencies"]
     named = {name: {normal(re.split(r"[^\w.-]", line)[0]) for line in lines} for name, lines in groups.items()}
     asked = {normal(re.split(r"[^\w.-]", line)[0]) for line in project["dependencies"]}.union(
-        *(packages for name, packages in named.items() if name not in ("all", "peers"))
+        *(packages for name, packages in named.items() if name not in ("all", "peers", "tutorials"))
     )
     pinned = {normal(name) for name, _, _ in BLOCK.findall(TEXT)}
     assert asked <= pinned
-    assert groups["all"] == [f"sparseid[{','.join(sorted(set(groups) - {'all', 'dev', 'peers'}))}]"]
+    assert groups["all"] == [f"sparseid[{','.join(sorted(set(groups) - {'all', 'dev', 'peers', 'tutorials'}))}]"]
 
 
 def test_whatever_a_pinned_package_needs_here_is_pinned():
