@@ -32,6 +32,7 @@ from sparseid.homes import expanded
 from sparseid.methods.baselines import NAMES
 from sparseid.papers.rows import PREFIX, key_columns, rows_frame
 from sparseid.spelling import did_you_mean
+from sparseid.text import parsed_json
 from sparseid.training.run import execute
 from sparseid.training.run_folder import RunFolder
 from sparseid.training.seeding import restore_rng, rng_state
@@ -202,7 +203,7 @@ class Estimator(TransformerMixin, BaseEstimator):
         with refusals():
             place = Path(expanded(folder))
             try:
-                described = json.loads((place / DESCRIPTION).read_text(encoding="utf-8"))
+                described = parsed_json((place / DESCRIPTION).read_text(encoding="utf-8"))
                 kind, settings = described["estimator"], dict(described["settings"])
             except (OSError, ValueError, KeyError, TypeError) as error:
                 raise InputError(f"{place} holds no saved estimator ({error}): name the folder of save()") from error
