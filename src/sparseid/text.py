@@ -13,7 +13,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
@@ -229,6 +229,25 @@ def records_of(text: Iterable[str], separator: str) -> Iterator[tuple[int, list[
 
 def _unquoted(field: str) -> str:
     return field[1:-1] if len(field) > 1 and field[0] == field[-1] == '"' else field
+
+
+def check_once(names: Sequence[str], needed: Iterable[str], line: int) -> None:
+    """Refuse a table of which a needed column is there twice.
+
+    Parameters
+    ----------
+    names
+        Names of all columns, which are in a line of the file.
+    needed
+        Names of columns that are read.
+
+    Raises
+    ------
+    ValueError
+        If one is there twice; with its line.
+    """
+    if twice := [name for name in needed if names.count(name) > 1]:
+        raise ValueError(f"line {line}: the column {twice[0]} is there twice: remove or rename one of them")
 
 
 def table_of(text: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sparseid.errors import InputError
-from sparseid.text import as_lines, read_text, table_of
+from sparseid.text import as_lines, check_once, read_text, table_of
 
 LAYOUTS = {"htftarget": ("TF", "target"), "dorothea": ("tf", "target")}
 """Columns of factor and target in the tables of hTFtarget and DoRothEA; others are ignored."""
@@ -57,8 +57,7 @@ def _pairs(text: str, layout: str) -> Iterator[tuple[str, str]]:
         hint = "".join(f". These are the columns of data.tf_layout={name}: set that" for name in others)
         found = f"found {', '.join(names[:SHOWN]) or 'nothing'}"
         raise ValueError(f"it has no column {' or '.join(missing)}: {wanted}, {found}{hint}")
-    if twice := [name for name in LAYOUTS[layout] if names.count(name) > 1]:
-        raise ValueError(f"line {line}: the column {twice[0]} is there twice: remove or rename one of them")
+    check_once(names, LAYOUTS[layout], line)
     factor, target = map(names.index, LAYOUTS[layout])
     for _, fields in rows:
         pair = fields[target].strip(), fields[factor].strip()

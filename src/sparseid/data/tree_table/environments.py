@@ -16,7 +16,7 @@ from sparseid.data.trees import ROOT, Tree, tree_of_merges
 from sparseid.errors import InputError
 from sparseid.spelling import did_you_mean
 from sparseid.streams import FIXED
-from sparseid.text import as_lines, read_text, table_of
+from sparseid.text import as_lines, check_once, read_text, table_of
 
 KEYS = ("data.tree",)
 PUNCTUATION = "(),:;"
@@ -168,8 +168,7 @@ def parse_arcs(text: str) -> Nodes:
     columns = [name.strip().casefold() for name in header]
     if "child" not in columns or "parent" not in columns:
         raise ValueError("a Newick file begins with a parenthesis, a csv file with the names child,parent")
-    if twice := [name for name in ("child", "parent") if columns.count(name) > 1]:
-        raise ValueError(f"line {first}: the column {twice[0]} is there twice: remove or rename one of them")
+    check_once(columns, ("child", "parent"), first)
     parent_of: dict[str, str] = {}
     for line, fields in records:
         child, parent = (fields[columns.index(name)].strip() for name in ("child", "parent"))
