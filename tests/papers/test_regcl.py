@@ -7,8 +7,10 @@ from sparseid.papers.claims import claims_in
 from sparseid.papers.regcl import claims, figures, statistics
 from sparseid.papers.regcl.claims import ATTRIBUTIONS, ENTRIES, LATENTS, REGCL, auc, lead_over_supervised
 from sparseid.papers.regcl.statistics import anova_rows, tukey_rows
-from sparseid.papers.rows import keys_of, newest, rows_frame
+from sparseid.papers.registry import ARTEFACTS
+from sparseid.papers.rows import key, keys_of, newest, rows_frame
 from sparseid.papers.targets import load_targets
+from sparseid.reporting.aggregate import entries
 from sparseid.training.rows import Row
 
 CLAIMS, STATISTICS = claims_in(claims), claims_in(statistics)
@@ -208,3 +210,41 @@ def test_a_run_draws_its_maps_below_the_truth():
     del arrays["truth"]
     (figure,) = figures.run_figures(frame, arrays, "small").values()
     assert [axes.get_ylabel() for axes in figure.axes[::2]] == ["feature ablation", "pseudo-inverse Jacobian"]
+
+
+def entries_of_table_1(frame):
+    return {
+        tuple(entry.keys.get(name) for name in ("attribution", "training", "regularisation")): entry.verdict.word
+        for entry in entries(ARTEFACTS["regcl/table1"], frame, "paper")
+        if entry.metric == "auc" and entry.target is not None
+    }
+
+
+def test_entries_and_claims_over_some_numbers_of_latents_are_incomplete():
+    whole = rows(PRINTED).assign(scale="paper")
+    few = whole[(key(whole, "training") != "supervised") | (key(whole, "dim") == LATENTS[0])]
+    assert set(entries_of_table_1(whole).values()) == {"agrees"}
+    words = entries_of_table_1(few)
+    assert {name[1] for name, word in words.items() if word == "incomplete"} == {"supervised"}
+    assert {word for name, word in words.items() if name[1] != "supervised"} == {"agrees"}
+
+    small = entries(ARTEFACTS["regcl/table1"], rows(PRINTED, latents=[4]), "small")
+    assert "incomplete" not in {entry.verdict.word for entry in small}
+
+    table1 = ARTEFACTS["regcl/table1"]
+    decided = table1.check_claims(lambda _: whole, "paper")
+    assert {result.finding.outcome for result in decided} == {"holds"}
+    at_four = whole[key(whole, "dim") == 4]
+    undecided = table1.check_claims(lambda _: at_four, "paper")
+    assert {result.finding.outcome for result in undecided} == {"undecided"}
+    assert (
+        "incomplete, not measured: 5 latents, 6 latents, 7 latents, 8 latents, 9 latents; RegCL 98"
+        in undecided[0].finding.text
+    )
+    assert "incomplete" not in table1.check_claims(lambda _: at_four, "small")[0].finding.text
+
+
+def test_tests_on_the_runs_of_some_numbers_of_latents_are_incomplete():
+    few = rows(PRINTED, latents=[4, 5]).assign(scale="paper")
+    found = entries(ARTEFACTS["regcl/table4"], few, "paper")
+    assert {entry.verdict.word for entry in found if entry.target is not None} == {"incomplete"}

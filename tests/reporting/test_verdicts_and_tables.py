@@ -58,6 +58,12 @@ def test_verdicts(paper, own, scale, word):
     assert judge(paper, own, scale).word == word
 
 
+def test_a_number_that_pools_some_groups_only_is_no_verdict_on_the_papers():
+    assert judge(target(1.48), ours(4.0), "paper", complete=False).word == "incomplete"
+    assert judge(target(1.48), ours(4.0), "small", complete=False).word == "not comparable"
+    assert judge(target(1.48), None, "paper", complete=False).word == "missing"
+
+
 def test_a_difference_has_a_size():
     assert str(judge(target(1.48), ours(4.0), "paper")) == "differs by +2.5"
 

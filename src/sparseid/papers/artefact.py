@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sparseid.measurements import Key
 from sparseid.papers.aggregation import Aggregation
 from sparseid.papers.claims import ClaimCheck, ClaimResult, Comparison, Finding
+from sparseid.papers.labels import entry_label
+from sparseid.papers.rows import key
 from sparseid.papers.targets import Statement, Target, load_targets
 
 if TYPE_CHECKING:
@@ -62,6 +64,9 @@ class Artefact:
     """Returns whether it shows the replicate with a seed; for settings that are chosen on data sets of their own."""
     presets: tuple[str, ...] = ()
     """Presets whose runs it reads (``papers.presets``); empty for the one of its own id."""
+    pools: Mapping[str, Collection[Key]] = field(default_factory=dict)
+    """Row key -> its values, over all of which the paper's entries are pooled; those that lack one at scale=paper are
+    incomplete."""
     computed: bool = False
     """True if `derive` computes its rows from nothing, for the report: it has no runs, no preset and no scale."""
 
@@ -74,6 +79,14 @@ class Artefact:
     def aggregation(self) -> Aggregation:
         """Aggregation of its numbers over replicates, as in the paper."""
         return load_targets(self.paper).aggregation_of(self.in_paper)
+
+    def lacks(self, rows: pd.DataFrame) -> dict[str, list[Key]]:
+        """Return the values of each key of `pools` that none of the rows has; empty if they are complete."""
+        gaps = {
+            name: [value for value in wanted if value not in set(key(rows, name))]
+            for name, wanted in self.pools.items()
+        }
+        return {name: values for name, values in gaps.items() if values}
 
     @property
     def targets(self) -> list[Target]:
@@ -109,14 +122,19 @@ class Artefact:
         rows_of
             Returns the rows of an artefact, by its id, all of `scale`.
         scale
-            At smoke, whose runs only show that everything works, no claim is decided.
+            At smoke, whose runs only show that everything works, no claim is decided; at paper none on rows that lack a
+            part of what the paper pools.
         """
         rows = rows_of(self.id)
+        lacking = self.lacks(rows) if scale == "paper" else {}
+        gaps = ", ".join(entry_label({name: value}, self.paper) for name, values in lacking.items() for value in values)
 
         def finding(check: ClaimCheck | Comparison) -> Finding:
             found = check.check(rows, rows_of(check.other)) if isinstance(check, Comparison) else check(rows)
             if scale == "smoke" and found.measured and not self.computed:
                 return replace(found, outcome="undecided", text=f"scale=smoke decides nothing; {found.text}")
+            if gaps and found.measured and found.outcome != "undecided":
+                return replace(found, outcome="undecided", text=f"incomplete, not measured: {gaps}; {found.text}")
             return found
 
         stated = [entry for entry in self.statements if entry.id in self.checks]

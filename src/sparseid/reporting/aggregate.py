@@ -10,7 +10,7 @@ import pandas as pd
 from sparseid.measurements import Key
 from sparseid.metrics.intervals import Summary
 from sparseid.papers.artefact import Artefact
-from sparseid.papers.rows import keys_of, newest_row, replicate_means, replicates_of, select
+from sparseid.papers.rows import key, keys_of, newest_row, replicate_means, replicates_of, select
 from sparseid.papers.targets import Target
 from sparseid.reporting.verdicts import Verdict, judge
 
@@ -47,7 +47,8 @@ def entries(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Entry]:
         The scale to select.
     """
     mine = rows[(rows["paper"] == artefact.paper) & (rows["scale"] == scale)]
-    mine = artefact.derive(select(mine, artefact.selects))
+    selected = select(mine, artefact.selects)
+    mine = artefact.derive(selected)
     mine = mine[mine["metric"].isin(artefact.metrics)]
     commit, commits, units = newest_commit(mine), mine["commit"].tolist(), mine["unit"].tolist()
     replicates, values = replicates_of(mine, artefact.aggregation.keys), mine["value"].astype(float).tolist()
@@ -55,6 +56,11 @@ def entries(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Entry]:
     measured: dict[tuple[frozenset[tuple[str, Key]], str], list[int]] = {}
     for place, (keys, metric) in enumerate(zip(keys_of(mine, artefact.entry_keys), mine["metric"], strict=True)):
         measured.setdefault((_identity(keys), metric), []).append(place)
+
+    def complete(places: list[int]) -> bool:
+        own = mine.iloc[places] if artefact.pools else mine
+        derived = all(key(own, name).isna().all() for name in artefact.pools)  # a test on all rows: it has no groups
+        return not artefact.lacks(selected if derived else own)
 
     def entry(identity: frozenset[tuple[str, Key]], metric: str) -> Entry:
         own, target = dict(identity), printed.get((identity, metric))
@@ -65,7 +71,7 @@ def entries(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Entry]:
         ours = artefact.aggregation.summarise(list(means.values()), metric) if places else None
         unit = target.unit if target else str(units[places[0]])
         older = tuple(sorted({commits[place] for place in places} - {commit}))
-        verdict = judge(target, ours, "paper" if artefact.computed else scale)
+        verdict = judge(target, ours, "paper" if artefact.computed else scale, complete(places))
         return Entry(keys, metric, target, ours, verdict, unit, older, len(set(own_replicates)))
 
     found = [entry(keys, metric) for keys, metric in printed | measured]

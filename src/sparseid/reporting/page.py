@@ -42,6 +42,7 @@ VERDICT_COLUMNS = {
     "differs": "differ",
     "not comparable": "not comparable",
     "no printed number": "no number",
+    "incomplete": "incomplete",
     "missing": "missing",
 }
 """Verdict -> header of the column with its count on the start page, like :data:`CLAIM_COLUMNS` for outcomes."""

@@ -44,6 +44,7 @@ _STYLES = {
     "differs": "red",
     "fails": "red",
     "undecided": "yellow",
+    "incomplete": "yellow",
     "missing": "dim",
 }
 

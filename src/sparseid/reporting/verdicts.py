@@ -9,12 +9,13 @@ from typing import Literal
 from sparseid.metrics.intervals import Summary
 from sparseid.papers.targets import Target
 
-Word = Literal["agrees", "differs", "not comparable", "no printed number", "missing"]
+Word = Literal["agrees", "differs", "not comparable", "no printed number", "incomplete", "missing"]
 MEANINGS: dict[str, str] = {
     "agrees": "our interval overlaps the paper's, or reaches its number within rounding and reading error",
     "differs": "our interval does not reach the paper's; the difference of our number is given",
     "not comparable": "from a smaller scale than the paper's, or from synthetic data in place of the paper's",
     "no printed number": "the paper prints no such number: it shows a figure, or the line is ours alone",
+    "incomplete": "the paper's number is pooled over groups of runs, of which ours has only some",
     "missing": "no finished run gives this number",
 }
 """Explanation of each word for readers; :func:`judge` has the rules."""
@@ -32,7 +33,7 @@ class Verdict:
         return self.word if self.difference is None else f"{self.word} by {self.difference:+.2g}"
 
 
-def judge(target: Target | None, ours: Summary | None, scale: str) -> Verdict:
+def judge(target: Target | None, ours: Summary | None, scale: str, complete: bool = True) -> Verdict:
     """Compare one entry.
 
     Parameters
@@ -43,13 +44,16 @@ def judge(target: Target | None, ours: Summary | None, scale: str) -> Verdict:
         Our values over replicates, aggregated as in the paper; None or without a centre if nothing was measured.
     scale
         Scale of our rows: only ``paper`` compares.
+    complete
+        Whether ours has all groups of runs over which the paper's number is pooled.
 
     Returns
     -------
     Verdict
         In this order: ``missing`` (nothing measured), ``no printed number``, ``not comparable`` (another scale),
-        ``agrees`` (our interval, or our value if there is one replicate, overlaps the paper's spread widened by its
-        rounding and its reading error; for a bound such as "< 10": our centre obeys it), else ``differs``.
+        ``incomplete``, ``agrees`` (our interval, or our value if there is one replicate, overlaps the paper's spread
+        widened by its rounding and its reading error; for a bound such as "< 10": our centre obeys it), else
+        ``differs``.
     """
     if ours is None or math.isnan(ours.centre):
         return Verdict("missing")
@@ -57,6 +61,8 @@ def judge(target: Target | None, ours: Summary | None, scale: str) -> Verdict:
         return Verdict("no printed number")
     if scale != "paper":
         return Verdict("not comparable")
+    if not complete:
+        return Verdict("incomplete")
     difference = ours.centre - target.value
     if target.op != "=":
         slack = target.uncertainty

@@ -38,6 +38,7 @@ PAPER = Paper(
     summaries=SUMMARIES,
     metrics=METRICS,
     labels=LABELS,
+    key_labels={"dim": "{} latents"},
     unit_labels={"AUC in percent": "%", "AUC percent points": "points", "squared AUC percent": "points squared"},
     run_figures=figures.run_figures,
     position=3,

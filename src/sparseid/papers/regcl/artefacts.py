@@ -21,14 +21,13 @@ _of_regcl = partial(
     checks=claims_in(claims, statistics),
     seeds=lambda seed: seed not in claims.SCREENED and seed not in claims.CONFIRMED,
 )
+_pooled = partial(_of_regcl, pools={"dim": claims.LATENTS})
 _table = partial(
-    _of_regcl,
+    _pooled,
     entry_keys=("attribution", "training", "regularisation", "explained"),
     metrics=("auc", "r2", rows.R2_BELOW),
 )
-_tukey = partial(
-    _of_regcl, selects=_ENTRIES, entry_keys=("group1", "group2", "statistic"), metrics=("meandiff", "p_adj")
-)
+_tukey = partial(_pooled, selects=_ENTRIES, entry_keys=("group1", "group2", "statistic"), metrics=("meandiff", "p_adj"))
 _of_readings = partial(
     _of_regcl,
     selects={"training": claims.TRAININGS, "regularisation": claims.REGULARISATIONS},
@@ -59,7 +58,7 @@ _PUBLIC_EXAMPLE = (
         metrics=("auc",),
         draw=figures.auc_against_latents,
     ),
-    _of_regcl(
+    _pooled(
         id="regcl/table3",
         title="Table 3: analysis of variance",
         selects=_ENTRIES,
