@@ -117,7 +117,7 @@ def test_a_feature_with_a_negative_score_is_not_active():
         network.encoder.copy_(torch.tensor([[1.0], [-1.0]]))
     codes = network.encode(torch.tensor([[3.0]])).codes
     assert codes.dense().tolist() == [[3, 0]]
-    assert codes.fired().tolist() == [True, False]
+    assert codes.counts().tolist() == [1, 0]
 
 
 def test_gradients_along_the_dictionary_are_removed():

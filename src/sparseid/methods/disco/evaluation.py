@@ -8,9 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from sparseid.measurements import Measurement, units
 from sparseid.methods.disco.losses import variation
-from sparseid.methods.disco.metrics import METRICS
 from sparseid.methods.factor_vae.evaluation import ENCODED_AT_ONCE, SHOWN, pixels_of
 from sparseid.streams import FIXED
 
@@ -23,7 +21,6 @@ PAIRS = 32
 """Pairs of images per direction that are told apart; half of them make the mean variations."""
 STEPS = 9
 """Lengths of the shifts along a direction that are drawn."""
-UNITS = units(METRICS)
 
 
 class Parts(NamedTuple):
@@ -35,8 +32,8 @@ class Parts(NamedTuple):
 
 
 @torch.no_grad()
-def direction_accuracy(parts: Parts, lengths: Tensor, device: torch.device) -> Measurement:
-    """Return how often a shift is assigned to its own direction.
+def told_apart(parts: Parts, lengths: Tensor, device: torch.device) -> Tensor:
+    """Return whether each shift (directions, half of `PAIRS`) is assigned to its own direction.
 
     Parameters
     ----------
@@ -57,8 +54,7 @@ def direction_accuracy(parts: Parts, lengths: Tensor, device: torch.device) -> M
         found.append(variation(parts.encoder(shifted), parts.encoder(plain)))
     known, tested = torch.cat(found).unflatten(0, (directions, PAIRS)).split(PAIRS // 2, dim=1)
     guessed = torch.cdist(tested.flatten(0, 1), known.mean(dim=1)).argmin(dim=1).view(directions, -1)
-    right = guessed == torch.arange(directions, device=device)[:, None]
-    return Measurement("direction_accuracy", float(right.float().mean()), UNITS["direction_accuracy"], right.numel())
+    return guessed == torch.arange(directions, device=device)[:, None]
 
 
 @torch.no_grad()

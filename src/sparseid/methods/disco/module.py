@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch import Tensor
 
-from sparseid.measurements import Measurement
+from sparseid.measurements import Measurement, units
 from sparseid.methods.ddl.image_penalties import (
     dependency_sparsity,
     latent_sparsity,
     random_coordinates,
     value_and_tangents,
 )
-from sparseid.methods.disco.evaluation import PAIRS, Parts, direction_accuracy, pictures_of
+from sparseid.methods.disco.evaluation import PAIRS, Parts, pictures_of, told_apart
 from sparseid.methods.disco.generator_module import GeneratorModule
 from sparseid.methods.disco.generators import generator_of
 from sparseid.methods.disco.losses import contrastive_loss, entropy_loss, secant_sparsity, variation
+from sparseid.methods.disco.metrics import METRICS
 from sparseid.methods.disco.networks import Navigator, contrastor
 from sparseid.methods.factor_vae.evaluation import arrays_of, measure_scores, scores_of
 from sparseid.methods.module import ExperimentModule
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from sparseid.methods.disco.settings import DisCoSettings
     from sparseid.settings import RunNumbers
 
+UNITS = units(METRICS)
 LOG_EVERY = 50
 """Number of steps between two points of the curves of the loss's terms."""
 
@@ -196,7 +198,7 @@ class DisCoModule(ExperimentModule):
     def validation_step(self, batch: FactorBatch, batch_idx: int) -> None:
         """Log how many directions are told apart, once per validation."""
         if not batch_idx:
-            self.log("val_direction_accuracy", self.direction_accuracy().value or 0.0, batch_size=1)
+            self.log("val_direction_accuracy", self.told_apart().float().mean(), batch_size=1)
 
     # evaluation
 
@@ -205,10 +207,10 @@ class DisCoModule(ExperimentModule):
         """Networks of the run."""
         return Parts(self.generator, self.navigator, self.encoder)
 
-    def direction_accuracy(self) -> Measurement:
-        """Return how often a shift of the length of those in training is assigned to its direction."""
+    def told_apart(self) -> Tensor:
+        """Return whether each of some shifts, as long as those in training, is assigned to its direction."""
         normal = torch.randn(self.settings.directions, PAIRS, generator=FIXED.torch("disco/lengths"))
-        return direction_accuracy(self.parts, self.shift_lengths(normal), self.device)
+        return told_apart(self.parts, self.shift_lengths(normal), self.device)
 
     @property
     def most_test_items(self) -> int:
@@ -222,6 +224,10 @@ class DisCoModule(ExperimentModule):
         """Compute the scores; keep pictures and votes for figures."""
         scores, data = self.settings.scores, self.factor_data
         scored = scores_of(self.encoder, data.inputs, data.images.grid, scores)
-        self.measurements = [*measure_scores(scored, scores), self.direction_accuracy()]
+        right = self.told_apart()
+        accuracy = Measurement(
+            "direction_accuracy", float(right.float().mean()), UNITS["direction_accuracy"], right.numel()
+        )
+        self.measurements = [*measure_scores(scored, scores), accuracy]
         pictures = pictures_of(self.parts, self.settings.shift_std, self.device)
         self.arrays = {**arrays_of(scored), **pictures}

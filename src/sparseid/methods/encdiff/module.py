@@ -243,11 +243,11 @@ class EncDiffModule(ExperimentModule):
     def on_test_start(self) -> None:
         """Discard the results of the last test."""
         super().on_test_start()
-        self._errors: list[tuple[float, int]] = []
+        self._errors: list[tuple[Tensor, int]] = []
 
     def test_step(self, batch: FactorBatch, batch_idx: int) -> None:
         """Collect the error of the predicted noise."""
-        self._errors.append((float(self.error(batch, "test", batch_idx)), len(batch.inputs)))
+        self._errors.append((self.error(batch, "test", batch_idx), len(batch.inputs)))
 
     def on_test_epoch_end(self) -> None:
         """Compute scores, swaps and traversals; keep pictures and votes for figures."""
@@ -257,7 +257,7 @@ class EncDiffModule(ExperimentModule):
         found = swap_units(self.encode, self.decode, reader, inputs, grid, settings.swaps)
         chosen = scored.dci.importance.argmax(axis=0)
         images = sum(count for _, count in self._errors)
-        error = sum(error * count for error, count in self._errors) / images
+        error = sum(float(error) * count for error, count in self._errors) / images
         self.measurements = [
             *measure_scores(scored, settings.scores),
             Measurement("denoising_error", error, UNITS["denoising_error"], images),

@@ -73,9 +73,9 @@ def traverse(flow: GINFlow, of: Latents, traversed: int) -> Traversals:
 
 
 @torch.no_grad()
-def inverse_error(flow: GINFlow, images: Tensor) -> float:
-    """Return the largest absolute error of the inverse over images (items, channels, side, side)."""
-    return float((flow.inverse(flow(images)) - images).abs().max())
+def inverse_error(flow: GINFlow, images: Tensor) -> Tensor:
+    """Return (a scalar) the largest absolute error of the inverse over images (items, channels, side, side)."""
+    return (flow.inverse(flow(images)) - images).abs().max()
 
 
 @torch.no_grad()

@@ -44,7 +44,8 @@ def negative_log_likelihood(spread: Tensor, labels: Tensor) -> Tensor:
     labels
         (batch,) classes of the samples.
     """
-    counts = torch.bincount(labels, minlength=len(spread)).to(spread)
+    classes = torch.arange(len(spread), device=labels.device)
+    counts = (labels == classes[:, None]).sum(dim=1).to(spread)
     counts = torch.where(counts > 1, counts, 0.0)
     return CONSTANT + (counts @ spread.log().mean(dim=1)) / counts.sum().clamp(min=1)
 
@@ -64,8 +65,9 @@ def weighted_coordinates(weights: Tensor, batch: int, chosen: int, generator: to
     generator
         Source of the coordinates, on the CPU.
     """
-    chances = weights.detach().cpu().expand(batch, -1)
-    return torch.multinomial(chances, chosen, replacement=True, generator=generator).to(weights.device)
+    sums = weights.detach().cumsum(dim=0)
+    drawn = torch.rand(batch, chosen, generator=generator).to(weights)
+    return torch.searchsorted(sums / sums[-1], drawn, right=True)  # on the device: nobody waits for the weights
 
 
 def weighted_dependency(tangents: Tensor, weights: Tensor, coordinates: Tensor) -> Tensor:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
@@ -161,8 +160,9 @@ class GINModule(ExperimentModule["FashionMNISTData"]):
         images = (self.noisy(batch.inputs.to(self.device), noise) for batch in batches)
         self._latents: Latents = distribution(self.flow, images)
         self._losses: list[Tensor] = []
-        self._codes: list[np.ndarray] = []
-        self._error, self._first = 0.0, torch.empty(0)
+        self._codes: list[Tensor] = []
+        self._errors: list[Tensor] = []
+        self._first = torch.empty(0)
 
     def test_step(self, batch: ImageBatch, batch_idx: int) -> None:
         """Collect the loss of each image and the largest error of the inverse."""
@@ -172,18 +172,19 @@ class GINModule(ExperimentModule["FashionMNISTData"]):
             self._first = images[: self.settings.volume_images]
         latents = self.flow(images)
         squares = ((latents - mean) / deviation).square()
-        self._codes.append(latents.cpu().numpy())
+        self._codes.append(latents)
         self._losses.append((CONSTANT + deviation.log() + 0.5 * (squares - 1)).mean(dim=1))
-        self._error = max(self._error, inverse_error(self.flow, images))
+        self._errors.append(inverse_error(self.flow, images))
 
     def on_test_epoch_end(self) -> None:
         """Compute the measurements; keep traversals for figures."""
         traversals = traverse(self.flow, self._latents, self.settings.traversed)
         log_dets = log_abs_dets(self.flow, self._first)
-        test, codes = self.image_data.test, np.concatenate(self._codes)
+        test, codes = self.image_data.test, torch.cat(self._codes).cpu().numpy()
         known = {name: values[: len(codes)] for name, values in test.factors.items()}
         correlations = factor_correlations(codes[:, traversals.latents], known)
-        self.measurements = measure(torch.cat(self._losses), self._error, log_dets, traversals, correlations)
+        error = float(torch.stack(self._errors).max())
+        self.measurements = measure(torch.cat(self._losses), error, log_dets, traversals, correlations)
         examples = islice(self.image_data.first(test, len(traversals.latents)), 1)
         self.arrays = {
             "flow_examples": next(examples).inputs[:, 0].numpy(),

@@ -48,11 +48,10 @@ class Codes(NamedTuple):
         """Return the codes as a matrix (tokens, features)."""
         return self.values.new_zeros(self.shape).index_put(tuple(self.active), self.values)
 
-    def fired(self) -> Tensor:
-        """Return whether each feature (features,) has a positive activation in the batch."""
-        fired = torch.zeros(self.shape[1], dtype=torch.bool, device=self.values.device)
-        fired[self.active.features[self.values.detach() > 0]] = True
-        return fired
+    def counts(self) -> Tensor:
+        """Return the number (features,) int64 of positive activations of each feature in the batch."""
+        positive = (self.values.detach() > 0).long()  # added up: for a selection by a mask a GPU would have to wait
+        return positive.new_zeros(self.shape[1]).index_add(0, self.active.features, positive)
 
 
 def top_per_token(scores: Tensor, k: int) -> Active:

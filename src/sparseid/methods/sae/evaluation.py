@@ -43,8 +43,7 @@ class CodeTotals:
     def add(self, targets: Tensor, reconstructions: Tensor, codes: Codes) -> None:
         """Add a batch of tokens (tokens, width), their reconstructions and their codes."""
         self.tokens += len(targets)
-        active = codes.active.features[codes.values > 0]
-        self.fired += torch.bincount(active, minlength=len(self.fired))
+        self.fired += codes.counts()
         wide = targets.double()
         self._error += (reconstructions.double() - wide).square().sum()
         self._square += wide.square().sum()
@@ -71,24 +70,25 @@ class JacobianTotals:
     """Sums over the entries of Jacobians between active features."""
 
     def __init__(self) -> None:
-        self.entries, self._above, self._sum = 0, 0, 0.0
+        self.entries = 0
+        self._above, self._sum = torch.zeros((), dtype=torch.int64), torch.zeros((), dtype=torch.float64)
 
     def add(self, block: Tensor) -> None:
         """Add the Jacobians (tokens, active outputs, active inputs) of a batch."""
         size = block.abs()
         self.entries += size.numel()
-        self._above += int((size > ABOVE).sum())
-        self._sum += float(size.double().sum())
+        self._above = (size > ABOVE).sum() + self._above
+        self._sum = size.double().sum() + self._sum
 
     @property
     def mean(self) -> float:
         """Mean absolute entry."""
-        return self._sum / self.entries
+        return float(self._sum) / self.entries
 
     @property
     def above(self) -> float:
         """Percentage of entries with an absolute value above `ABOVE`."""
-        return 100 * self._above / self.entries
+        return 100 * int(self._above) / self.entries
 
 
 class PartResult(NamedTuple):

@@ -94,7 +94,7 @@ class SparseAutoencoder(nn.Module):
     def count_idle(self, codes: Codes) -> None:
         """Count a training batch for the features that it leaves idle, and start again for the others."""
         self.idle += 1
-        self.idle[codes.fired()] = 0
+        self.idle.masked_fill_(codes.counts() > 0, 0)
 
     def from_idle(self, inputs: Tensor, encoded: Encoded, batches: int, most: int) -> Tensor | None:
         """Decode the largest activations of the features that have been idle, without the decoder's bias.
@@ -113,6 +113,7 @@ class SparseAutoencoder(nn.Module):
         Tensor or None
             (tokens, width); None if no feature is idle.
         """
+        # a GPU waits here for their number: without it, each step would decode `most` features, also if none is idle
         idle = (self.idle >= batches).nonzero().flatten()
         if not len(idle):
             return None

@@ -94,14 +94,15 @@ class SequenceDecoder(nn.Module):
     def greedy(self, motifs: Tensor, steps: int) -> Tensor:
         """Decode greedily for up to `steps` tokens; (N, <= steps) int64 including the end token and later ones.
 
-        Decoding stops early once every sequence has ended, which does not affect tokens before the first end token.
+        On the CPU decoding stops once every sequence has ended, which does not affect tokens before the first end
+        token; a GPU would have to wait for the answer at every token.
         """
         memory = self.encode(motifs)
         tokens = torch.full((len(motifs), 1), self.start, device=motifs.device)
         for _ in range(steps):
             newest = self.decode(memory, tokens)[:, -1].argmax(-1, keepdim=True)
             tokens = torch.cat([tokens, newest], dim=1)
-            if bool((tokens == self.end).any(1).all()):
+            if tokens.is_cpu and bool((tokens == self.end).any(1).all()):
                 break
         return tokens[:, 1:]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -34,13 +35,13 @@ class PositionScores:
 
     def __init__(self, classes: Sequence[str]) -> None:
         self.classes = classes[1:]
-        self._scores: list[NDArray[np.floating]] = []
-        self._labels: list[NDArray[np.integer]] = []
+        self._scores: list[Tensor] = []
+        self._labels: list[Tensor] = []
 
     def add(self, logits: Tensor, labels: Tensor) -> None:
         """Add a batch: logits (N, positions, classes) and labels (N, positions)."""
-        self._scores.append(logits.softmax(2)[:, :, 1:].cpu().numpy())
-        self._labels.append(labels.cpu().numpy().astype(np.int8))
+        self._scores.append(logits.softmax(2)[:, :, 1:])
+        self._labels.append(labels.to(torch.int8))
 
     @property
     def items(self) -> int:
@@ -49,15 +50,19 @@ class PositionScores:
 
     def accuracies(self) -> dict[str, float]:
         """Return the top-k accuracy of each class, in [0, 1]; NaN for a class without a position."""
-        return self._accuracies(np.concatenate(self._scores))
+        return self._accuracies(torch.cat(self._scores).cpu().numpy())
 
     def random_accuracies(self, rng: np.random.Generator) -> dict[str, float]:
         """Return the top-k accuracy of each class for predictions that are the softmax of Gaussian noise."""
-        odds = np.exp(rng.standard_normal((*np.concatenate(self._labels).shape, len(self.classes) + 1), np.float32))
+        odds = np.exp(rng.standard_normal((*self._known.shape, len(self.classes) + 1), np.float32))
         return self._accuracies((odds / odds.sum(2, keepdims=True))[:, :, 1:])
 
+    @property
+    def _known(self) -> NDArray[np.int8]:
+        return torch.cat(self._labels).cpu().numpy()
+
     def _accuracies(self, scores: NDArray[np.floating]) -> dict[str, float]:
-        labels = np.concatenate(self._labels)
+        labels = self._known
         of_classes = enumerate(self.classes)
         return {name: top_k_accuracy(scores[:, :, of], labels == of + 1) for of, name in of_classes}
 
