@@ -11,7 +11,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -40,14 +39,22 @@ BLOCKS = 5
 
 
 class Clock(pl.Callback):
-    """Recorder of the end time of each step, after all work on the device has finished."""
+    """Recorder of the end time of each step, after all work on the device has finished; stops after some steps."""
 
-    def __init__(self) -> None:
-        self.ends: list[float] = []
+    def __init__(self, steps: int) -> None:
+        self.steps, self.ends = steps, list[float]()
 
     def on_train_batch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule, *_: Any) -> None:
         """Record the time."""
         self.ends.append(now(pl_module.device))
+        trainer.should_stop = len(self.ends) >= self.steps
+
+
+def begin_at(trainer: pl.Trainer, step: int) -> None:
+    """Let a training begin at a step, as if it were resumed: penalties and phases that begin late are then on."""
+    loop = trainer.fit_loop.epoch_loop
+    loop.automatic_optimization.optim_progress.optimizer.step.total.completed = step
+    loop.manual_optimization.optim_step_progress.total.completed = step
 
 
 def now(device: torch.device) -> float:
@@ -66,7 +73,7 @@ def processor_time(device: torch.device) -> bool:
 
 
 def measure(cfg: RunConfig, warm_up: int, steps: int, items: int) -> Cost:
-    """Return the costs of a run of `cfg`.
+    """Return the costs of a run of `cfg`, timed in the middle of its training.
 
     Parameters
     ----------
@@ -78,7 +85,6 @@ def measure(cfg: RunConfig, warm_up: int, steps: int, items: int) -> Cost:
         Number of test items; validation uses about as many.
     """
     load = os.getloadavg()[0]
-    short = replace(cfg.trainer, max_samples=(warm_up + steps) * cfg.trainer.batch_size)
     with tempfile.TemporaryDirectory() as place:
         folder = RunFolder(Path(place))
         folder.checkpoints.mkdir()
@@ -87,8 +93,9 @@ def measure(cfg: RunConfig, warm_up: int, steps: int, items: int) -> Cost:
         seed_everything(Streams(cfg.seed).integer("init"))
         data: Any = build_data(cfg)
         module: Any = build_module(cfg, data)
-        trainer = build_trainer(replace(cfg, trainer=short), folder, Preemption())
-        clock = Clock()
+        trainer = build_trainer(cfg, folder, Preemption())
+        begin_at(trainer, min(trainer.max_steps // 2, max(trainer.max_steps - warm_up - steps, 0)))
+        clock = Clock(warm_up + steps)
         trainer.callbacks.append(clock)  # type: ignore[attr-defined]
         trainer.limit_val_batches = 0
         trainer.fit(module, datamodule=data)

@@ -73,3 +73,23 @@ def test_items_that_testing_takes_at_most():
     ):
         cfg = compose(["experiment=digitcircle", f"scale={scale}"])
         assert build_module(cfg, build_data(cfg)).most_test_items == items
+
+
+@pytest.mark.parametrize("overrides", [["experiment=regcl/table1", "data.latents=4"], ["experiment=ddl/table1"]])
+def test_steps_are_timed_in_the_middle_of_a_training(overrides, monkeypatch):
+    from sparseid.training.build import build_data, build_module
+
+    cfg = compose([*overrides, "scale=smoke", "trainer=cpu"])
+    steps = cfg.trainer.max_samples // cfg.trainer.batch_size
+    kind = type(build_module(cfg, build_data(cfg)))
+    step, seen = kind.training_step, []
+
+    def watched(module, batch, batch_idx):
+        seen.append(module.global_step)
+        return step(module, batch, batch_idx)
+
+    monkeypatch.setattr(kind, "training_step", watched)
+    load().measure(cfg, warm_up=1, steps=2, items=8)
+    first = min(steps // 2, steps - 3)
+    assert first > 0
+    assert seen == [first, first + 1, first + 2]
