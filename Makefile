@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test plan reproduce-all report study data record presets readmes costs lock bench tutorials torture clean
+.PHONY: help setup demo test plan reproduce-all report study data record presets readmes costs gpu-check lock bench tutorials torture clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -61,6 +61,9 @@ readmes: setup  ## write generated parts of READMEs and recipes: tables and figu
 
 costs: setup  ## measure what a run costs on this machine, for the hours of make plan (SCALE, EXPERIMENT)
 	@$(BIN)/python scripts/costs.py --scale $(SCALE) $(if $(EXPERIMENT),--experiment $(EXPERIMENT)) $(ARGS)
+
+gpu-check: setup  ## ten minutes on a new machine: step times for make plan, stacks, several GPUs, numbers against the CPU's (ARGS)
+	@$(BIN)/python scripts/gpu_check.py $(ARGS)
 
 lock: setup  ## after a change of versions in requirements.lock: write the hashes of all packages' files into it
 	@$(BIN)/python scripts/lock.py

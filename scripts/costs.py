@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from sparseid.config.choices import scales
 from sparseid.config.identity import recipe_hash
 from sparseid.config.schema import RunConfig
 from sparseid.config.sweep import plan
-from sparseid.errors import ConfigError
+from sparseid.errors import ConfigError, InputError
 from sparseid.launching.estimate import COSTS, Cost, write_costs
 from sparseid.printing import protect_output
 from sparseid.streams import Streams
@@ -164,30 +166,52 @@ def seconds(work: Callable[[], object], device: torch.device) -> float:
     return min(once(), once())
 
 
+@contextmanager
+def within(longest: float) -> Iterator[None]:
+    """Raise a RuntimeError in what takes longer than some seconds; 0 for any number."""
+
+    def stop(*_: object) -> None:
+        raise RuntimeError(f"not measured within {longest:.0f} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, longest)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("overrides", nargs="*", help="further settings; they also choose the run")
-    parser.add_argument("--experiment", default="digitcircle", help="the first run of its sweep is measured")
+    parser.add_argument(
+        "--experiment", nargs="+", default=["digitcircle"], help="the first run of the sweep of each is measured"
+    )
     parser.add_argument("--scale", choices=["smoke", "small", "paper"], help="default: all of its scales")
     parser.add_argument("--steps", type=int, default=100, help="timed steps (default: 100)")
     parser.add_argument("--warm-up", type=int, default=10, help="steps before them (default: 10)")
     parser.add_argument("--items", type=int, default=256, help="items of the test that is timed (default: 256)")
+    parser.add_argument("--longest", type=float, default=0.0, help="seconds for one of several (default: any number)")
     parser.add_argument("--costs", type=Path, default=COSTS, help="the file to write")
     arguments = parser.parse_intermixed_args()
-    try:
-        for scale in [arguments.scale] if arguments.scale else scales(arguments.experiment):
-            trials = plan([f"experiment={arguments.experiment}", f"scale={scale}", *arguments.overrides]).trials
-            cost = measure(trials[0].run, max(arguments.warm_up, 1), arguments.steps, arguments.items)
-            write_costs([cost], arguments.costs)
-            print(
-                f"{cost.experiment}, {scale} on {cost.machine}: {cost.step_s:.4g} s a step with its fraction of "
-                f"validation, {cost.test_s:.4g} s for all tests",
-                flush=True,
-            )
-    except ConfigError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    failed = 0
+    for experiment in arguments.experiment:
+        try:
+            for scale in [arguments.scale] if arguments.scale else scales(experiment):
+                trials = plan([f"experiment={experiment}", f"scale={scale}", *arguments.overrides]).trials
+                with within(arguments.longest):
+                    cost = measure(trials[0].run, max(arguments.warm_up, 1), arguments.steps, arguments.items)
+                write_costs([cost], arguments.costs)
+                print(
+                    f"{cost.experiment}, {scale} on {cost.machine}: {cost.step_s:.4g} s a step with its fraction of "
+                    f"validation, {cost.test_s:.4g} s for all tests",
+                    flush=True,
+                )
+        except (InputError, RuntimeError, OSError) as error:  # missing data, too little memory: the others go on
+            print(f"error: {experiment}: {error}", file=sys.stderr, flush=True)
+            failed = max(failed, 2 if isinstance(error, ConfigError) else 1)
+    return failed
 
 
 if __name__ == "__main__":

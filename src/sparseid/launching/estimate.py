@@ -22,6 +22,8 @@ from sparseid.training.run_folder import RunFolder
 
 COSTS = Path(__file__).with_name("costs.json")
 """Recorded costs, written by ``scripts/costs.py``."""
+CHECKED = "gpu_check.json"
+"""Costs of the user's own machine below ``outputs``, written by ``scripts/gpu_check.py``."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,12 @@ def _uses_gpu(run: RunConfig) -> bool:
 def read_costs(path: Path = COSTS) -> list[Cost]:
     """Return the costs in a file."""
     return [Cost(**entry) for entry in parsed_json(path.read_text(encoding="utf-8"))["costs"]]
+
+
+def costs_of_check(outputs: Path) -> list[Cost]:
+    """Return the costs that were measured on the user's machine; none if it was not checked."""
+    path = outputs / CHECKED
+    return read_costs(path) if path.is_file() else []
 
 
 def write_costs(costs: Iterable[Cost], path: Path = COSTS) -> None:

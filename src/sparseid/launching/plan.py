@@ -18,7 +18,7 @@ from sparseid.config.schema import RunConfig
 from sparseid.config.search_path import CONFIGS, config_folders
 from sparseid.errors import ConfigError, InputError
 from sparseid.launching import recorded
-from sparseid.launching.estimate import NOTHING_LEFT, Estimate, Estimator, costs_of_runs, read_costs
+from sparseid.launching.estimate import NOTHING_LEFT, Estimate, Estimator, costs_of_check, costs_of_runs, read_costs
 from sparseid.papers.presets import save_planned_runs
 from sparseid.papers.registry import ARTEFACTS, PAPERS
 from sparseid.papers.targets import load_targets
@@ -221,7 +221,7 @@ def _chosen(only: Sequence[str]) -> dict[str, tuple[str, str]]:
 def _planner(scale: str, outputs: Path, count_recorded: bool = True) -> Callable[[RunConfig], PlannedRun]:
     """Return a function that plans a run, cached by the run's folder."""
     results = recorded.results() if count_recorded else {}
-    estimator = Estimator([*costs_of_runs(outputs, scale), *read_costs()])
+    estimator = Estimator([*costs_of_runs(outputs, scale), *read_costs(), *costs_of_check(outputs)])
     seen: dict[Path, PlannedRun] = {}
 
     def plan_run(run: RunConfig) -> PlannedRun:
