@@ -93,3 +93,10 @@ def test_steps_are_timed_in_the_middle_of_a_training(overrides, monkeypatch):
     first = min(steps // 2, steps - 3)
     assert first > 0
     assert seen == [first, first + 1, first + 2]
+
+
+def test_a_slice_of_the_test_of_data_with_known_factors_is_measured(tmp_path, costs):
+    file = tmp_path / "costs.json"
+    options = ["--experiment", "sparse_vae/fig3", "--scale", "smoke", "--steps", "2", "--items", "8"]
+    assert costs(*options, "--costs", str(file), "trainer=cpu") == 0
+    assert [cost.experiment for cost in read_costs(file)] == ["sparse_vae/fig3"]

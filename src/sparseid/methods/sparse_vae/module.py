@@ -201,19 +201,19 @@ class SparseVAEModule(StackedModule["FeatureData"]):
         codes, scores = zip(*self._tested, strict=True)
         self._tested = []
         data = self.data
-        truth = data.truth
-        train = None
+        joined = torch.cat(codes, dim=1).cpu().numpy()
+        truth, train, factors = data.truth, None, None
         if truth is not None:
+            factors = truth.train.cpu().numpy(), truth.test[:, : joined.shape[1]].cpu().numpy()
             parts = self._restarted(data.train).split(CHUNK, dim=1)
             train = torch.cat([self.model.encode(part)[self._chosen] for part in parts], dim=1)
-        joined = torch.cat(codes, dim=1).cpu().numpy()
         evaluated = Evaluated(
             seeds=self.seeds,
             objective=self._objectives.flatten()[self._chosen].cpu().numpy(),
             scores={name: torch.cat([part[name] for part in scores], dim=1).cpu().numpy() for name in scores[0]},
             codes=joined,
             train_codes=None if train is None else train.cpu().numpy(),
-            truth=None if truth is None else tuple(part.cpu().numpy() for part in (truth.train, truth.test)),
+            truth=factors,
             support=None if truth is None else truth.support.cpu().numpy(),
             labels=data.labels,
             loadings={name: values[self._chosen].cpu().numpy() for name, values in self.model.loadings().items()},
