@@ -208,7 +208,7 @@ def main() -> int:
                     f"validation, {cost.test_s:.4g} s for all tests",
                     flush=True,
                 )
-        except (InputError, RuntimeError, OSError, ValueError) as error:  # missing data, too little memory: the others go on
+        except (InputError, RuntimeError, OSError, ValueError) as error:  # no data, too little memory: others go on
             print(f"error: {experiment}: {error}", file=sys.stderr, flush=True)
             failed = max(failed, 2 if isinstance(error, ConfigError) else 1)
     return failed
