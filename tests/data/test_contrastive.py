@@ -6,12 +6,14 @@ from sparseid.data.contrastive import POSITIVES, Draws, Series
 from sparseid.data.latent_walk.datamodule import LatentWalkData
 from sparseid.data.latent_walk.generator import draw_latents, draw_mixing
 from sparseid.data.neighbours import positive_tables
+from sparseid.settings import EarlyStopSettings
 
 
 @pytest.fixture
 def made(walk_config):
-    def make(*seeds, positives=POSITIVES, batch_size=16, **changes):
+    def make(*seeds, positives=POSITIVES, batch_size=16, early_stop=None, **changes):
         data = LatentWalkData(walk_config(**changes), seeds, batch_size)
+        data.early_stop = early_stop
         data.positives = positives
         data.setup()
         return data
@@ -36,6 +38,23 @@ def test_the_end_of_the_walk_is_held_out(made, walk_config):
         assert np.array_equal(data.train.latents[member], latents[member, :360])
         assert np.array_equal(data.held_out.latents[member], latents[member, 360:])
         assert np.array_equal(data.held_out.labels[member], latents[member, 360:, 3:])
+
+
+def test_an_early_stop_validates_on_the_samples_before_the_held_out_end(made):
+    whole, data = made(3, 5), made(3, 5, early_stop=EarlyStopSettings(patience=2, held_out=0.2))
+    assert (data.train_items, len(data.train), len(data.validation), len(data.held_out)) == (288, 288, 72, 40)
+    joined = torch.cat([data.train.inputs, data.validation.inputs], dim=1)
+    assert torch.equal(joined, whole.train.inputs)
+    assert torch.equal(data.held_out.inputs, whole.held_out.inputs)
+    assert whole.validation is whole.held_out
+    validated, tested = (torch.cat([c.labels for c in d()], dim=1) for d in (data.val_dataloader, data.test_dataloader))
+    assert torch.equal(validated, whole.train.labels[:, 288:])
+    assert torch.equal(tested, whole.held_out.labels)
+    assert data.attribution_numbers().max() < 288
+    for found in (whole, data):
+        inputs, labels = found.seen()
+        assert np.array_equal(inputs, whole.train.inputs[0])
+        assert np.array_equal(labels, whole.train.labels[0])
 
 
 @pytest.mark.parametrize(

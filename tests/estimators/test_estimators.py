@@ -12,6 +12,9 @@ import scanpy
 import scipy.sparse
 import torch
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import sparseid
 from sparseid.config.compose import compose
@@ -114,6 +117,7 @@ def test_fitted_attributes_have_the_names_of_the_data(fitted):
     assert fitted["regcl"].attribution_.columns.tolist() == names
     assert fitted["sparse_vae"].baselines_.loc["pca", "mse"] < fitted["sparse_vae"].baselines_.loc["mean", "mse"]
     assert set(fitted["tbr"].baselines_.index) == {"environment_means", "ridge"}
+    assert fitted["regcl"].baselines_.index.tolist() == ["label_ridge"]
 
 
 @pytest.mark.parametrize(("name", "metric"), [("sparse_vae", "mse"), ("ddl", "reconstruction")])
@@ -138,8 +142,14 @@ def test_predictions_are_in_the_unit_of_the_labels_and_have_the_runs_error(fitte
 
 def test_the_score_of_the_held_out_end_is_the_runs_r2(fitted):
     model = fitted["regcl"]
-    [r2] = model.rows_.query("metric == 'r2' and explained == 'labels'")["value"]
+    [r2] = model.rows_.query("metric == 'r2' and explained == 'labels' and method == 'regcl'")["value"]
     assert 100 * model.score(TABLE[48:], LABELS[48:]) == pytest.approx(r2, rel=1e-3, abs=1e-3)
+
+
+def test_the_baseline_of_regcl_is_a_ridge_regression_of_the_labels(fitted):
+    ridge = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 4, 15))).fit(TABLE[:48], LABELS[:48])
+    expected = 100 * ridge.score(TABLE[48:], LABELS[48:])
+    assert fitted["regcl"].baselines_.loc["label_ridge", "r2"] == pytest.approx(expected, rel=1e-4)
 
 
 def test_arrays_sparse_matrices_and_annotated_data_are_the_same_data(fitted):

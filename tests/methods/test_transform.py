@@ -60,6 +60,54 @@ def test_sparling_gives_its_motif_maps():
     assert maps.shape[:2] == (2, module.channels)
 
 
+IMAGES = {
+    "gin": (["experiment=ddl/fig8"], lambda module, images: module.flow(images)),
+    "disco": (["experiment=ddl/table1_disco"], lambda module, images: module.encoder(images)),
+    "disco's generator": (
+        ["experiment=ddl/table1_disco", "method.training=generator"],
+        lambda module, images: module.model.encode(images).mean,
+    ),
+    "encdiff": (["experiment=ddl/fig9"], lambda module, images: module.encoder(2 * images - 1)),
+    "encdiff's autoencoder": (
+        ["experiment=ddl/fig9", "method.training=autoencoder"],
+        lambda module, images: module.autoencoder.encode(2 * images - 1).latents,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IMAGES)
+@torch.no_grad()
+def test_images_have_the_codes_that_the_networks_give_them(name):
+    overrides, coded = IMAGES[name]
+    module = module_of(*overrides)
+    assert len(module.input_shape) == 3
+    images = samples(module, 4)
+    codes = module.transform(images, {})
+    assert len(codes) == 4
+    assert torch.equal(codes, coded(module, images))
+    torch.testing.assert_close(module.transform(images[2:3], {})[0], codes[2], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["topk", "batchtopk", "jsae"])
+@torch.no_grad()
+def test_tokens_have_the_active_features_of_both_dictionaries(kind):
+    module = module_of("experiment=ddl/table3", f"method.kind={kind}")
+    tokens = samples(module, 6)
+    codes = module.transform(tokens, {})
+    settings = module.settings
+    assert codes.shape == (6, 2, settings.features)
+    active = (codes > 0).sum(dim=2)
+    assert (codes >= 0).all()
+    assert (active.sum(dim=0) <= 6 * settings.k).all()
+    if kind != "batchtopk":
+        assert (active <= settings.k).all()
+        torch.testing.assert_close(module.transform(tokens[3:4], {})[0], codes[3])
+    for number, part in enumerate(("input", "output")):
+        network, seen = module.network(part), module.seen(tokens[:, number])
+        rebuilt = codes[:, number] @ network.decoder + network.decoder_bias
+        torch.testing.assert_close(rebuilt, network(seen.values), rtol=1e-4, atol=1e-5)
+
+
 def test_the_two_stage_estimator_rotates_as_its_tests_did():
     module = module_of("experiment=tbr/fig4", "seeds=[0]", "method.estimator=two_stage")
     inputs, width = samples(module), module.method.latents

@@ -1,7 +1,14 @@
 import numpy as np
 import pytest
 
-from sparseid.metrics.baselines import mean_rows, means_by_environment, nmf_shares, pca_rows, ridge_by_environment
+from sparseid.metrics.baselines import (
+    mean_rows,
+    means_by_environment,
+    nmf_shares,
+    pca_rows,
+    ridge,
+    ridge_by_environment,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -22,6 +29,14 @@ def test_nmf_finds_topics_and_leaves_no_share_at_zero():
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert (shares > 0).all()
     assert np.abs(shares - topics[np.arange(20) % 2]).max() < 0.15
+
+
+def test_ridge_predicts_several_labels_at_once():
+    inputs = RNG.normal(size=(60, 3))
+    labels = inputs @ RNG.normal(size=(3, 2)) + 5
+    np.testing.assert_allclose(ridge(inputs[:40], labels[:40], inputs[40:]), labels[40:], atol=0.01)
+    assert ridge(inputs[:40], labels[:40, :1], inputs[40:]).shape == (20, 1)
+    assert ridge(inputs[:40], labels[:40, 0], inputs[40:]).shape == (20,)
 
 
 def test_ridge_follows_the_weights_of_each_environment():

@@ -60,6 +60,13 @@ def test_constant_values_have_an_interval_of_no_width(kind):
 
 
 @pytest.mark.parametrize("kind", INTERVALS)
+@pytest.mark.parametrize("value", [0.1, 98.7])
+def test_equal_values_have_no_rounding_of_their_mean(kind, value):
+    """Deterministic baselines have the same value in every seed: their sd is 0, not 1e-16."""
+    assert summarise([value] * 3, interval=kind) == (value, value, value, value, 0.0, value, 3)
+
+
+@pytest.mark.parametrize("kind", INTERVALS)
 def test_one_value_has_no_interval_and_none_has_nothing(kind):
     one = summarise([2.5, math.nan], interval=kind)
     assert (one.centre, one.mean, one.median, one.n) == (2.5, 2.5, 2.5, 1)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 
-from sparseid.metrics.linear_r2 import linear_r2
+from sparseid.metrics.linear_r2 import linear_r2, r2
 
 
 @pytest.mark.shared
@@ -75,3 +75,10 @@ def test_shapes_that_do_not_fit_are_refused():
         linear_r2(np.ones((5, 2)), np.ones((4, 1)), np.ones((5, 2)), np.ones((5, 1)))
     with pytest.raises(ValueError, match="2 outputs in the training split, 3"):
         linear_r2(np.ones((5, 2)), np.ones((5, 1)), np.ones((5, 3)), np.ones((5, 1)))
+
+
+def test_r2_of_predictions_is_scikit_learns():
+    rng = np.random.default_rng(3)
+    labels, predicted = rng.normal(size=(2, 40, 3)), rng.normal(size=(2, 40, 3))
+    expected = [r2_score(*parts) for parts in zip(labels, predicted, strict=True)]
+    np.testing.assert_allclose(r2(predicted, torch.from_numpy(labels)), expected)

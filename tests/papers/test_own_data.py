@@ -90,5 +90,6 @@ def test_the_scripts_fit_and_a_fresh_process_loads_and_transforms_to_the_same_va
         assert len(again.splitlines()) >= 4, paper
         assert text.endswith(again), paper
     expected = {"sparse_vae": ["pca"], "ddl": ["pca"], "tbr": ["ridge", "environment_means"], "sparling": ["most_freq"]}
+    expected["regcl"] = ["label_ridge"]
     for paper, baselines in expected.items():
         assert all(name in shown[paper] for name in baselines)

@@ -17,7 +17,7 @@ from sparseid.data.batch import ContrastiveBatch, SeriesBatch
 from sparseid.data.module import StackedData
 from sparseid.data.neighbours import positive_tables
 from sparseid.data.stream import BatchStream, Chunks
-from sparseid.data.time_series import Factors, split_sizes
+from sparseid.data.time_series import Factors, split_sizes, validation_size
 from sparseid.stacking.batches import take
 from sparseid.stacking.noise import StepDraws
 from sparseid.streams import Streams
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 CHUNK = 2048
 """Number of samples of a member in a batch of the fixed sets."""
 VALIDATIONS = 10
-"""Number of validations of a run."""
+"""Number of validations of a run without an early stop."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class ContrastiveData(StackedData):
     """A time series for each member of a stack: its beginning for training, its end held out.
 
     The held-out samples are the end of the series because scattered ones would be a single step away from training
-    samples.
+    samples. For the same reason, the validation samples of an early stop are the last ones before it.
 
     Parameters
     ----------
@@ -147,11 +147,10 @@ class ContrastiveData(StackedData):
     positives
         Those of `POSITIVES` in a training batch, set by the method before training; empty for supervised training.
     train, held_out
-        The two parts of the series; available after `setup`.
-    attribution_samples
-        The parameter, or the number of training samples if that is smaller.
-    train_items
-        Number of training samples.
+        Training samples and held-out samples; available after `setup`.
+    validation
+        Samples of validations: those between the two with an early stop, else the held-out ones; available after
+        `setup`.
     test_items
         Number of held-out samples of the next test.
     """
@@ -171,6 +170,7 @@ class ContrastiveData(StackedData):
     truth: Tensor | None
     """Dependence of features on latents, (members, latents, features) bool; None if unknown."""
     train: Series
+    validation: Series
     held_out: Series
 
     def __init__(
@@ -182,13 +182,24 @@ class ContrastiveData(StackedData):
         attribution_samples: int,
         sampling: SamplingSettings,
     ) -> None:
-        self.train_items, test_items = split_sizes(samples, held_out)
+        self._before_end, test_items = split_sizes(samples, held_out)
         super().__init__(seeds, batch_size, test_items)
         self.sampling = sampling
         self.positives: tuple[str, ...] = ()
-        self.attribution_samples = min(attribution_samples, self.train_items)
+        self._attribution_samples = attribution_samples
         self._draws: Draws | None = None
         self._table: Tensor | None = None
+
+    @property
+    def train_items(self) -> int:
+        """Number of training samples."""
+        before = self._before_end
+        return before - validation_size(before, self.early_stop.held_out) if self.early_stop else before
+
+    @property
+    def attribution_samples(self) -> int:
+        """Number of training samples over which attribution maps are averaged: at most all of them."""
+        return min(self._attribution_samples, self.train_items)
 
     @abstractmethod
     def make(self) -> Series:
@@ -203,8 +214,10 @@ class ContrastiveData(StackedData):
         device = self.device
         if not hasattr(self, "train"):
             series = self.make()
-            parts = slice(0, self.train_items), slice(self.train_items, None)
-            self.train, self.held_out = (series.cut(part, device) for part in parts)
+            self.train = series.cut(slice(0, self.train_items), device)
+            self.held_out = self.validation = series.cut(slice(self._before_end, None), device)
+            if self.early_stop:
+                self.validation = series.cut(slice(self.train_items, self._before_end), device)
         if stage in (None, "fit") and self._draws is None:
             self._prepare_batches(device)
 
@@ -246,15 +259,21 @@ class ContrastiveData(StackedData):
         """Return the samples over which attribution maps are averaged."""
         return self.train.part(torch.from_numpy(self.attribution_numbers()).to(self.train.inputs.device))
 
+    def seen(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return inputs and labels of the first member's samples that are not held out, for baselines."""
+        parts = [self.train, self.validation] if self.early_stop else [self.train]
+        inputs, labels = (torch.cat([getattr(part, name)[0] for part in parts]) for name in ("inputs", "labels"))
+        return inputs.double().cpu().numpy(), labels.double().cpu().numpy()
+
     def train_dataloader(self) -> BatchStream[ContrastiveBatch]:
         """Return the training batches up to the next validation, from the trainer's next step on."""
         assert self.trainer is not None
-        trainer = self.trainer
-        return BatchStream(self.training_batch, lambda: trainer.global_step, -(-trainer.max_steps // VALIDATIONS))
+        trainer, periods = self.trainer, self.early_stop.validations if self.early_stop else VALIDATIONS
+        return BatchStream(self.training_batch, lambda: trainer.global_step, -(-trainer.max_steps // periods))
 
     def val_dataloader(self) -> Chunks[SeriesBatch]:
-        """Return the held-out samples."""
-        return self.held_out.chunks()
+        """Return the samples of validations."""
+        return self.validation.chunks()
 
     def test_dataloader(self) -> Chunks[SeriesBatch]:
         """Return the first `test_items` held-out samples."""

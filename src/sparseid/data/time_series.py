@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from sparseid.settings import DataSettings, SettingsError, setting
+from sparseid.settings import DataSettings, SettingsError, TrainerSettings, setting
 
 FEWEST_HELD_OUT = 2
 """Minimum number of samples for a fraction of explained variance."""
@@ -30,6 +30,17 @@ def split_sizes(samples: int, held_out: float) -> tuple[int, int]:
     """
     last = math.ceil(samples * held_out)
     return samples - last, last
+
+
+def validation_size(training: int, share: float) -> int:
+    """Return the number of validation samples of an early stop, at the end of the samples that are not held out.
+
+    Examples
+    --------
+    >>> validation_size(900, 0.1), validation_size(8, 0.1)
+    (90, 2)
+    """
+    return max(FEWEST_HELD_OUT, math.ceil(training * share))
 
 
 @dataclass
@@ -66,25 +77,31 @@ class ContrastiveSettings(DataSettings):
         """Return the largest absolute value of a label, and the key of the setting that determines it."""
         raise NotImplementedError
 
-    def length_errors(self, samples: int, batch_size: int, source: str) -> Iterator[SettingsError]:
+    def training_samples(self, samples: int, trainer: TrainerSettings) -> int:
+        """Return how many of the samples, at the beginning, are trained on."""
+        training, _ = split_sizes(samples, self.held_out)
+        stop = trainer.early_stop
+        return training - validation_size(training, stop.held_out) if stop.patience else training
+
+    def length_errors(self, samples: int, trainer: TrainerSettings, source: str) -> Iterator[SettingsError]:
         """Yield errors of a time series that is too short.
 
         Parameters
         ----------
         samples
             Length of the series.
-        batch_size
-            Number of training samples of a seed in a batch.
+        trainer
+            Settings of the trainer: the batch size, and the early stop, which needs samples of its own.
         source
             Key of the setting that determines the length.
         """
-        train, last = split_sizes(samples, self.held_out)
-        if train < batch_size:
-            text = f"a seed has {train} training samples, less than one batch: lower trainer.batch_size"
+        train, (_, last) = self.training_samples(samples, trainer), split_sizes(samples, self.held_out)
+        if train < trainer.batch_size:
+            text = f"a seed has {max(train, 0)} training samples, less than one batch: lower trainer.batch_size"
             yield SettingsError(("trainer.batch_size", source, "data.held_out"), text)
         for name in ("time_offset", "time_delta"):
             if getattr(self.sampling, name) >= max(train, 1):
-                text = f"no two of the {train} training samples are data.sampling.{name} steps apart: lower it"
+                text = f"no two of the {max(train, 0)} training samples are data.sampling.{name} steps apart: lower it"
                 yield SettingsError((f"data.sampling.{name}", source, "data.held_out"), text)
         if last < FEWEST_HELD_OUT:
             text = f"at least {FEWEST_HELD_OUT} samples must be held out: raise data.held_out"

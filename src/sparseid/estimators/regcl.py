@@ -27,18 +27,16 @@ class RegCL(TableEstimator):
         labels); the last two embed only the labels.
     standardise
         Scale observations and labels to the mean and spread of the training samples.
-    preset, max_samples, random_state, device, outputs, progress, settings
-        As for :class:`~sparseid.estimators.base.Estimator`; there is no early stop.
+    preset, max_samples, patience, random_state, device, outputs, progress, settings
+        As for :class:`~sparseid.estimators.base.Estimator`.
 
     Attributes
     ----------
     attribution_
         DataFrame (labels, features): map of the pseudo-inverse Jacobian (inverted neuron gradient) of each label's
         coordinate, averaged over training samples.
-    rows_, model_, n_features_in_, feature_names_in_
+    rows_, baselines_, model_, n_features_in_, feature_names_in_
         As for :class:`~sparseid.SparseVAE`.
-    baselines_
-        An empty DataFrame: runs measure no baselines.
 
     Examples
     --------
@@ -61,13 +59,14 @@ class RegCL(TableEstimator):
         standardise: bool = False,
         preset: str = "small",
         max_samples: int | None = None,
+        patience: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
         device: str = "auto",
         outputs: str | None = None,
         progress: bool = False,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(preset, max_samples, None, random_state, device, outputs, progress, settings)
+        super().__init__(preset, max_samples, patience, random_state, device, outputs, progress, settings)
         self.latents, self.training, self.standardise = latents, training, standardise
 
     def _own_settings(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from sparseid.measurements import Measurement
+from sparseid.measurements import Key, Measurement
 
 NAMES = {
     "mean": "the mean of the training rows",
@@ -17,6 +17,7 @@ NAMES = {
     "most_frequent": "the most frequent label",
     "environment_means": "the mean label of each environment",
     "ridge": "a ridge regression of each environment",
+    "label_ridge": "a ridge regression of the labels",
 }
 """Row key ``method`` of each baseline -> its name in warnings."""
 
@@ -31,6 +32,8 @@ def unbeaten(
 ) -> Iterator[str]:
     """Yield a warning for each baseline that the method's mean over seeds is not better than.
 
+    A baseline is compared with the method's measurements that have the baseline's other keys.
+
     Parameters
     ----------
     measurements
@@ -42,12 +45,19 @@ def unbeaten(
     better
         Whether low or high values are better.
     """
-    found: dict[str, list[float]] = {}
-    for measurement in measurements:
-        if measurement.metric == metric and measurement.value is not None:
-            found.setdefault(str(measurement.keys.get("method", "")), []).append(measurement.value)
-    own = found.pop("", [])
-    for name, values in found.items():
+    found = [
+        (dict(measurement.keys), measurement.value)
+        for measurement in measurements
+        if measurement.metric == metric and measurement.value is not None
+    ]
+    baselines: dict[tuple[tuple[str, Key], ...], list[float]] = {}
+    for keys, value in found:
+        if "method" in keys:
+            baselines.setdefault(tuple(keys.items()), []).append(value)
+    for entry, values in baselines.items():
+        others = dict(entry)
+        name = str(others.pop("method"))
+        own = [value for keys, value in found if "method" not in keys and others.items() <= keys.items()]
         if own and (np.mean(own) >= np.mean(values) if better == "low" else np.mean(own) <= np.mean(values)):
             yield (
                 f"not better than a baseline: {label} {np.mean(own):.4g} on held-out data, that of {NAMES[name]} is "

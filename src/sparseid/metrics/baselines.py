@@ -67,6 +67,26 @@ def nmf_shares(train: Values, test: Values, components: int) -> Values:
     return 0.99 * shares + 0.01 * common
 
 
+def ridge(inputs: Values, labels: Values, test_inputs: Values) -> Values:
+    """Return labels predicted by a ridge regression on standardised inputs, its penalty one of `ALPHAS`.
+
+    Parameters
+    ----------
+    inputs, test_inputs
+        (samples, features)
+    labels
+        (samples,) or (samples, k)
+
+    Examples
+    --------
+    >>> x = np.arange(20.0)[:, None]
+    >>> bool(np.allclose(ridge(x[:15], 2 * x[:15] + 1, x[15:]), 2 * x[15:] + 1, atol=0.01))
+    True
+    """
+    model = make_pipeline(StandardScaler(), RidgeCV(ALPHAS)).fit(inputs, labels)
+    return model.predict(test_inputs).reshape(-1, *labels.shape[1:])
+
+
 def ridge_by_environment(
     inputs: Values,
     labels: Values,
@@ -91,8 +111,7 @@ def ridge_by_environment(
         if np.count_nonzero(own) < 2:
             predicted[asked] = labels[own].mean() if own.any() else predicted[asked]
             continue
-        model = make_pipeline(StandardScaler(), RidgeCV(ALPHAS)).fit(inputs[own], labels[own])
-        predicted[asked] = model.predict(test_inputs[asked])
+        predicted[asked] = ridge(inputs[own], labels[own], test_inputs[asked])
     return predicted
 
 

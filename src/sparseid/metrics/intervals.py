@@ -45,7 +45,7 @@ def summarise(values: ArrayLike, centre: Centre = "mean", interval: IntervalKind
     -------
     Summary
         `sd` has n - 1 in the denominator. With one value sd and interval are NaN (a single replicate has no spread);
-        without values everything is NaN.
+        without values everything is NaN. Equal values have sd 0, without the rounding of their mean.
 
     Examples
     --------
@@ -57,8 +57,11 @@ def summarise(values: ArrayLike, centre: Centre = "mean", interval: IntervalKind
     nan = float("nan")
     if not len(kept):
         return Summary(nan, nan, nan, nan, nan, nan, 0)
-    mean, median = float(kept.mean()), float(np.median(kept))
     several = len(kept) > 1
+    if several and (kept == kept[0]).all():
+        value = float(kept[0])
+        return Summary(value, value, value, value, 0.0, value, len(kept))
+    mean, median = float(kept.mean()), float(np.median(kept))
     low, high = INTERVALS[interval](kept) if several else (nan, nan)
     sd = float(kept.std(ddof=1)) if several else nan
     return Summary(median if centre == "median" else mean, low, high, mean, sd, median, len(kept))

@@ -56,11 +56,38 @@ def linear_r2(train: Values, train_labels: Values, embedding: Values, labels: Va
     centred = (x - x_mean).mT  # (..., outputs, n)
     variances = centred @ centred.mT
     slopes = torch.linalg.pinv(variances, rtol=COLLINEAR, hermitian=True) @ (centred @ (y - y_mean))
-    residual = y_scored - y_mean - (x_scored - x_mean) @ slopes
-    spread = y_scored - y_scored.mean(dim=-2, keepdim=True)
-    varies = (y_scored != y_scored[..., :1, :]).any(dim=-2)  # not by the spread: the mean of equal numbers is rounded
-    r2 = 1 - residual.square().sum(dim=-2) / spread.square().sum(dim=-2)  # (..., k)
-    return torch.where(varies & finite[..., None], r2, torch.nan).mean(dim=-1).cpu().numpy()
+    score = _r2(y_scored - y_mean - (x_scored - x_mean) @ slopes, y_scored)
+    return torch.where(finite, score, torch.nan).cpu().numpy()
+
+
+def r2(predicted: Values, labels: Values) -> NDArray[np.float64]:
+    """Return the R2 of predicted labels.
+
+    Parameters
+    ----------
+    predicted, labels
+        (..., n, k), finite; leading axes are members.
+
+    Returns
+    -------
+    NDArray
+        (...,): as of `linear_r2`.
+
+    Examples
+    --------
+    >>> labels = np.array([[0.0, 1.0], [2.0, 5.0]])
+    >>> float(r2(labels, labels)), float(r2(labels[::-1], labels)), float(r2(labels, np.ones((2, 2))))
+    (1.0, -3.0, nan)
+    """
+    known = torch.as_tensor(labels).detach().double()
+    return _r2(known - torch.as_tensor(predicted).detach().double(), known).cpu().numpy()
+
+
+def _r2(residual: Tensor, labels: Tensor) -> Tensor:
+    spread = labels - labels.mean(dim=-2, keepdim=True)
+    varies = (labels != labels[..., :1, :]).any(dim=-2)  # not by the spread: the mean of equal numbers is rounded
+    of_labels = 1 - residual.square().sum(dim=-2) / spread.square().sum(dim=-2)  # (..., k)
+    return torch.where(varies, of_labels, torch.nan).mean(dim=-1)
 
 
 def _check(train: Tensor, train_labels: Tensor, embedding: Tensor, labels: Tensor) -> None:

@@ -8,12 +8,12 @@ import pytest
 
 from sparseid.data.arrays.reader import embedding_size, largest_label, read_series, series_of
 from sparseid.errors import InputError
-from sparseid.settings import settings_errors
+from sparseid.settings import EarlyStopSettings, settings_errors
 
 
-def batches_of(size):
+def batches_of(size, **early_stop):
     """The part of a run that the rules look at."""
-    return SimpleNamespace(trainer=SimpleNamespace(batch_size=size))
+    return SimpleNamespace(trainer=SimpleNamespace(batch_size=size, early_stop=EarlyStopSettings(**early_stop)))
 
 
 RNG = np.random.default_rng(0)
@@ -256,6 +256,13 @@ def test_faults_of_series_and_settings(arrays_config, file_of):
     path = file_of(labels=np.maximum(np.arange(60), 54))  # changes in the end only
     [(keys, said)] = settings_errors(arrays_config(path=path), "data.", batches_of(5))
     assert "labels is constant in column 0 of the 54 training samples" in said
+    stopping = batches_of(49, patience=3)
+    [(keys, said)] = settings_errors(arrays_config(path=file_of()), "data.", stopping)
+    assert "48 training samples, less than one batch" in said
+    path = file_of(labels=np.maximum(np.arange(60), 48))  # changes in the validation samples, too
+    assert list(settings_errors(arrays_config(path=path), "data.", batches_of(5))) == []
+    [(keys, said)] = settings_errors(arrays_config(path=path), "data.", batches_of(5, patience=3))
+    assert "labels is constant in column 0 of the 48 training samples" in said
     assert list(settings_errors(arrays_config(), "data.", batches_of(5))) == []  # presets are planned without a file
     [(keys, said)] = arrays_config().missing_files()
     assert keys == ("data.path",)

@@ -5,18 +5,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+import yaml
 
 from sparseid.config.identity import recipe_hash, row_keys, run_name
 from sparseid.config.validate import problems
 from sparseid.data.batch import ContrastiveBatch
 from sparseid.data.time_series import Factors
 from sparseid.methods.regcl.module import RegCLModule
+from sparseid.metrics.linear_r2 import linear_r2
 from sparseid.stacking import chunking
 from sparseid.training.build import build_data, build_module
 from sparseid.training.checkpoints import load
 from sparseid.training.rows import read_rows
 from sparseid.training.run import execute
 
+CONFIGS = Path(__file__).resolve().parents[3] / "configs"
 ATTRIBUTIONS = (
     *("neuron_gradient", "feature_ablation", "integrated_gradients"),
     *("shapley_shuffled", "shapley_zeros", "jf_plus"),
@@ -303,3 +306,105 @@ def test_the_ramp_belongs_to_the_recipe_as_shares_of_training(config):
     assert recipe_hash(config()) != recipe_hash(config("method.ramp_on=0.1"))
     module = build_module(config("trainer.max_samples=640000"), build_data(config()))
     assert [(ramp.on, ramp.off, ramp.end) for ramp in module.ramps] == [(2500, 5000, 0.1)] * 2
+
+
+STOPPED = ("trainer.early_stop.patience=2", "trainer.early_stop.validations=10", "method.lr=0.1")
+
+
+def curve(folder, name):
+    """The values of a curve by seed and step."""
+    lines = [line.split(",") for line in (folder / "metrics.csv").read_text().splitlines()[1:]]
+    return {(line[2].partition("/")[2], int(line[0])): float(line[3]) for line in lines if line[2].startswith(name)}
+
+
+@pytest.mark.parametrize("training", ["supervised", "hybrid"])
+def test_an_early_stop_keeps_the_weights_of_the_best_validation_after_the_ramp(config, training):
+    """The ramp ends at step 5 of 20; there is a validation every 2 steps."""
+    folder = execute(config(f"method.training={training}", *STOPPED))
+    found = curve(folder, "val_r2")
+    steps = sorted({step for _, step in found if step >= 5})
+    assert steps[0] == 6
+    best = [max(steps, key=lambda step, seed=seed: found[f"seed{seed}", step]) for seed in (0, 1)]
+    kept = load(folder / "checkpoints" / "last.ckpt")["callbacks"]["EarlyStop"]
+    np.testing.assert_allclose(
+        kept["members"]["best"], [1 - found[f"seed{seed}", step] for seed, step in zip((0, 1), best, strict=True)]
+    )
+    assert steps[-1] == min(20, max(best) + 4)
+    for name, values in weights(folder).items():
+        torch.testing.assert_close(values, kept["weights"][name.replace(".", "-")])
+
+
+def test_an_early_stop_validates_on_samples_of_its_own(config):
+    """The curve is the R2 of samples that are neither trained on nor tested."""
+    run = config(*STOPPED, "trainer.max_samples=64", "method.penalty_weight=0")  # stops after the last step
+    folder = execute(run)
+    data = build_data(run)
+    module = build_module(run, data)
+    data.setup()
+    module.load_state_dict(weights(folder))
+    module._trainer = SimpleNamespace(datamodule=data)
+    assert (len(data.train), len(data.validation), len(data.held_out)) == (324, 36, 40)
+    batch = data.validation.part(slice(None))
+    own = module.label_r2(module.embed(batch), batch.labels)
+    best = load(folder / "checkpoints" / "last.ckpt")["callbacks"]["EarlyStop"]["members"]["best"]
+    torch.testing.assert_close(1 - own, best)
+
+
+def test_an_early_stopped_run_resumes_bit_for_bit(config, resumed):
+    undisturbed = execute(config(*STOPPED))
+    run = config(*STOPPED, "trainer.save_every_s=0")
+    run.outputs += "/again"
+    again = resumed(run, RegCLModule, 7)
+    assert numbers(again) == numbers(undisturbed)
+    assert (again / "metrics.csv").read_text() == (undisturbed / "metrics.csv").read_text()
+
+
+def test_labels_that_do_not_vary_in_the_validation_samples_do_not_decide(prepared):
+    module, _, data = prepared(*STOPPED)
+    module._trainer = SimpleNamespace(datamodule=data)
+    batch = data.validation.part(slice(None))
+    embedding, labels = module.embed(batch), batch.labels.clone()
+    labels[..., 0] = 0
+    train = data.attribution_batch()
+    own = slice(2, 4)  # coordinates of the labels
+    r2 = linear_r2(module.embed(train)[..., own], train.labels[..., 1:], embedding[..., own], labels[..., 1:])
+    np.testing.assert_allclose(module.label_r2(embedding, labels), r2, rtol=1e-5)
+    losses = module.held_out_losses(embedding, labels)
+    undefined = module.label_r2(embedding, torch.zeros_like(labels))
+    assert undefined.isnan().all()
+    torch.testing.assert_close(module.stop_errors(undefined, losses), losses["time"] + losses["labels"])
+    assert module.stop_errors(undefined, {}).isnan().all()
+    torch.testing.assert_close(module.stop_errors(torch.tensor([0.25, math.nan]), losses)[0], torch.tensor(0.75))
+
+
+def test_with_an_early_stop_lambda_is_chosen_on_the_validation_samples(config, monkeypatch):
+    asked = []
+    monkeypatch.setattr(RegCLModule, "choice", lambda self, losses: asked.append(losses) or torch.tensor([0, 3, 6]))
+    losses = RegCLModule.held_out_losses
+    seen = []
+
+    def noted(self, embedding, labels):
+        found = losses(self, embedding, labels)
+        seen.append((labels.shape[1], found))
+        return found
+
+    monkeypatch.setattr(RegCLModule, "held_out_losses", noted)
+    execute(config(*TUNED, *STOPPED[:2]))
+    assert [samples for samples, _ in seen[-2:]] == [40, 36]
+    assert asked[-1] is seen[-1][1]
+
+
+def test_without_an_early_stop_validations_are_of_the_held_out_samples_as_in_recorded_runs(config):
+    """The paper's presets have none: their numbers and row keys are those of before there was one."""
+    presets = {path: yaml.safe_load(path.read_text()) for path in (CONFIGS / "experiment").glob("**/regcl/*.yaml")}
+    stopping = {path.name for path, content in presets.items() if "early_stop" in (content.get("trainer") or {})}
+    assert stopping == {f"arrays.{scale}.yaml" for scale in ("smoke", "small", "paper")}
+    assert {path.name for path in presets} >= {"table1.yaml", "table1.paper.yaml"}
+    run = config()
+    assert run.trainer.early_stop.patience == 0
+    data = build_data(run)
+    data.setup()
+    assert data.validation is data.held_out
+    assert (len(data.train), len(data.held_out)) == (360, 40)
+    rows = read_rows(execute(run) / "result.json")
+    assert {row.keys["method"] for row in rows} == {"regcl"}

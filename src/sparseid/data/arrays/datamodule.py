@@ -38,6 +38,8 @@ class ArraysData(ContrastiveData):
         If the file cannot be used.
     """
 
+    has_baselines = True
+
     def __init__(self, config: ArraysSettings, seeds: Sequence[int], batch_size: int) -> None:
         self.series = series = series_of(config)
         split = len(series.observations), config.held_out, config.attribution_samples

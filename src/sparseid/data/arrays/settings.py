@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sparseid.data.time_series import ContrastiveSettings, split_sizes
+from sparseid.data.time_series import ContrastiveSettings
 from sparseid.errors import InputError
 from sparseid.settings import Keys, Run, SettingsError, setting
 
@@ -60,8 +60,8 @@ class ArraysSettings(ContrastiveSettings):
             yield SettingsError(error.keys, str(error))
             return
         samples = len(series.observations)
-        yield from self.length_errors(samples, run.trainer.batch_size, "data.path")
-        train, _ = split_sizes(samples, self.held_out)
+        yield from self.length_errors(samples, run.trainer, "data.path")
+        train = self.training_samples(samples, run.trainer)
         if constant := constant_columns(series.labels[:train]):
             text = f"labels is constant in column {constant} of the {train} training samples: nothing can be learned"
             yield SettingsError(("data.path", "data.held_out"), f"{text} from it; drop it, or lower data.held_out")

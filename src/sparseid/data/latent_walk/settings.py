@@ -81,7 +81,7 @@ class LatentWalkSettings(ContrastiveSettings):
             text = "a step is not larger than the box: data.sigma must be above 0 and at most data.box"
             yield SettingsError(("data.sigma", "data.box"), text)
         yield from self._sizes()
-        yield from self.length_errors(self.samples, run.trainer.batch_size, "data.samples")
+        yield from self.length_errors(self.samples, run.trainer, "data.samples")
 
     def _sizes(self) -> Iterator[SettingsError]:
         latents, features = self.latents, self.dim_x1 + self.dim_x2

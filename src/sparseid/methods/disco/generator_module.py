@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -39,7 +41,7 @@ class GeneratorModule(ExperimentModule):
 
     def __init__(self, settings: DisCoSettings, data: FactorImageData[Any], seed: int) -> None:
         super().__init__()
-        self.settings, self.streams = settings, Streams(seed)
+        self.settings, self.factor_data, self.streams = settings, data, Streams(seed)
         self.model = vae_of(settings.generator, data)
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
@@ -63,6 +65,16 @@ class GeneratorModule(ExperimentModule):
     def image_errors(self, images: Tensor) -> Tensor:
         """Return the cross-entropy (batch,) of each image and its reconstruction at the posterior mean."""
         return bernoulli_error(self.model.decoder(self.model.encode(images).mean), images)
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """Channels, height and width of an image."""
+        images = self.factor_data.images
+        return (images.channels, images.side, images.side)
+
+    def transform(self, inputs: Tensor, arrays: Mapping[str, np.ndarray]) -> Tensor:
+        """Return the codes (samples, latents) of images with values in [0, 1]: the posterior means."""
+        return self.model.encode(inputs).mean
 
     @property
     def most_test_items(self) -> int:

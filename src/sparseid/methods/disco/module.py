@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -199,6 +201,18 @@ class DisCoModule(ExperimentModule):
         """Log how many directions are told apart, once per validation."""
         if not batch_idx:
             self.log("val_direction_accuracy", self.told_apart().float().mean(), batch_size=1)
+
+    # new samples
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """Channels, height and width of an image."""
+        images = self.factor_data.images
+        return (images.channels, images.side, images.side)
+
+    def transform(self, inputs: Tensor, arrays: Mapping[str, np.ndarray]) -> Tensor:
+        """Return the representations (samples, dims) of images with values in [0, 1]."""
+        return self.encoder(inputs)
 
     # evaluation
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.func import functional_call
@@ -49,7 +51,7 @@ class AutoencoderModule(ExperimentModule):
     def __init__(self, settings: EncDiffSettings, data: FactorImageData[Any], seed: int) -> None:
         super().__init__()
         self.automatic_optimization = False
-        self.settings = settings
+        self.settings, self.factor_data = settings, data
         channels = data.images.channels
         self.autoencoder = autoencoder(channels, settings.autoencoder)
         self.discriminator = None
@@ -106,6 +108,16 @@ class AutoencoderModule(ExperimentModule):
         """Return the mean absolute difference (batch,) of images in [0, 1] from their reconstructions, and these."""
         made = self.reconstruct(2 * images - 1)
         return (0.5 * (made.images + 1) - images).abs().flatten(1).mean(dim=1), made
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """Channels, height and width of an image."""
+        images = self.factor_data.images
+        return (images.channels, images.side, images.side)
+
+    def transform(self, inputs: Tensor, arrays: Mapping[str, np.ndarray]) -> Tensor:
+        """Return the latents (samples, channels, height, width) of images in [0, 1], before quantisation."""
+        return self.autoencoder.encode(2 * inputs - 1).latents
 
     @property
     def most_test_items(self) -> int:

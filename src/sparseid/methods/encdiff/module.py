@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -207,6 +208,18 @@ class EncDiffModule(ExperimentModule):
         diffused = self.diffuse(self.latents_of(batch.inputs), FIXED.torch(f"encdiff/{name}", number))
         predicted = self.averaged(diffused.noisy, diffused.times, self.tokens(self.encode(batch.inputs))).sample
         return (predicted - diffused.noise).abs().mean()
+
+    # new samples
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """Channels, height and width of an image."""
+        images = self.factor_data.images
+        return (images.channels, images.side, images.side)
+
+    def transform(self, inputs: Tensor, arrays: Mapping[str, np.ndarray]) -> Tensor:
+        """Return the code (samples, units), a number per concept, of images with values in [0, 1]."""
+        return self.encode(inputs)
 
     # evaluation
 

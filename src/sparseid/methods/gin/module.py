@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -149,6 +150,18 @@ class GINModule(ExperimentModule["FashionMNISTData"]):
         spread = deviations(self.flow(self.noisy(batch.inputs, noise)), labels, 1)
         loss = negative_log_likelihood(spread, labels)
         self.log("val_flow_nll", loss, batch_size=len(batch.inputs))
+
+    # new samples
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """Channels, height and width of an image."""
+        data = self.image_data
+        return (data.channels, data.side, data.side)
+
+    def transform(self, inputs: Tensor, arrays: Mapping[str, np.ndarray]) -> Tensor:
+        """Return the latents (samples, latents) of images with values in [0, 1], to which no noise is added."""
+        return self.flow(inputs)
 
     # evaluation
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,12 +13,14 @@ from torch import Tensor
 
 from sparseid.data.batch import SeriesBatch
 from sparseid.measurements import Key, Measurement, units
+from sparseid.methods.baselines import of_baseline
 from sparseid.methods.regcl.encoder import StackedEncoder
 from sparseid.methods.regcl.metrics import METRICS
 from sparseid.metrics.attribution import attribution_auc, attribution_map, minimum_norm_auc
 from sparseid.metrics.attribution.inverse import rank_deficient
 from sparseid.metrics.attribution.maps import CHUNK
-from sparseid.metrics.linear_r2 import linear_r2
+from sparseid.metrics.baselines import ridge
+from sparseid.metrics.linear_r2 import linear_r2, r2
 
 if TYPE_CHECKING:
     from sparseid.data.contrastive import ContrastiveData
@@ -181,6 +183,22 @@ def measure(evaluated: Evaluated, layout: Layout, seeds: Sequence[int]) -> list[
         for metric, keys, of_members, n in found
         for seed, value, good in zip(seeds, of_members, finite, strict=True)
     ]
+
+
+def baseline_measurements(data: ContrastiveData, held_out: SeriesBatch, seeds: Sequence[int]) -> list[Measurement]:
+    """Return the ``r2`` of a ridge regression of the labels on the observations, next to that of each seed.
+
+    Parameters
+    ----------
+    data
+        Data that all members share.
+    held_out
+        The scored samples.
+    """
+    rows, labels = held_out.inputs[0].double().cpu().numpy(), held_out.labels[0]
+    score = 100 * float(r2(ridge(*data.seen(), rows), labels.cpu()))
+    found = of_baseline("label_ridge", "r2", score, UNITS["r2"], len(labels), seeds)
+    return [replace(measurement, keys={"explained": "labels", **measurement.keys}) for measurement in found]
 
 
 def _targets(samples: SeriesBatch, factor: Factor) -> Tensor | None:

@@ -12,12 +12,14 @@ from torch.func import functional_call
 
 from sparseid.data.batch import ContrastiveBatch, SeriesBatch
 from sparseid.measurements import Measurement
+from sparseid.methods.baselines import unbeaten
 from sparseid.methods.module import StackedModule
 from sparseid.methods.regcl.encoder import StackedEncoder, Trace
 from sparseid.methods.regcl.evaluation import (
     Evaluated,
     Layout,
     arrays_of,
+    baseline_measurements,
     deficient_share,
     limit_of,
     maps_of,
@@ -27,12 +29,13 @@ from sparseid.methods.regcl.gate import gate_remarks
 from sparseid.methods.regcl.losses import info_nce, mean_squared_error
 from sparseid.methods.regcl.penalty import LinearRamp, exact_penalty, penalty_terms, projected_penalty, unit_directions
 from sparseid.methods.regcl.tuning import highest_without_harm
+from sparseid.metrics.linear_r2 import linear_r2
 from sparseid.stacking.chunking import losses_in_groups, member_groups
 from sparseid.stacking.members import generators, sum_of_members
 from sparseid.stacking.tuning import repeated
 
 if TYPE_CHECKING:
-    from sparseid.data.contrastive import ContrastiveData
+    from sparseid.data.contrastive import ContrastiveData, Series
     from sparseid.methods.regcl.settings import RegCLSettings
     from sparseid.settings import RunNumbers
 
@@ -155,6 +158,33 @@ class RegCLModule(StackedModule["ContrastiveData"]):
             self.log_members(f"val_{name}", values)
         if losses:
             self.note_validation("validation loss", np.sum(list(losses.values()), axis=0))
+        if self.data.early_stop:
+            r2 = self.label_r2(embedding, labels)
+            self.log_members("val_r2", r2[models])
+            errors = self.stop_errors(r2, of_models)
+            begun = self.global_step >= self.ramps[0].off or not any(self.method.candidates)
+            self.validation_errors = errors if begun and bool(errors.isfinite().any()) else None
+
+    def label_r2(self, embedding: Tensor, labels: Tensor) -> Tensor:
+        """Return the R2 (models,) of validation labels, by regression on their coordinates of training samples.
+
+        Labels that are constant in the validation samples do not count; NaN if all of them are.
+
+        Parameters
+        ----------
+        embedding, labels
+            (models, samples, outputs) and (members, samples, labels).
+        """
+        train, at = self.data.attribution_batch(), self.objectives["labels"]
+        varying = (labels != labels[:, :1]).any(dim=1).all(dim=0)
+        known = [repeated(part[..., varying], self.candidates) for part in (train.labels, labels)]
+        r2 = linear_r2(self.embed(train)[..., at], known[0], embedding[..., at], known[1])
+        return torch.as_tensor(r2, dtype=torch.float32, device=embedding.device)
+
+    @staticmethod
+    def stop_errors(r2: Tensor, losses: dict[str, Tensor]) -> Tensor:
+        """Return the errors (models,) of the early stop: 1 - R2 of the labels, or the loss where R2 is undefined."""
+        return torch.where(r2.isnan(), torch.stack([*losses.values()]).sum(dim=0), 1 - r2) if losses else 1 - r2
 
     def held_out_losses(self, embedding: Tensor, labels: Tensor) -> dict[str, Tensor]:
         """Return the loss (models,) of each objective on held-out samples, in their order.
@@ -178,6 +208,11 @@ class RegCLModule(StackedModule["ContrastiveData"]):
         positive = embedding[:, self.time_offset : half]
         reference = embedding[:, : half - self.time_offset]
         return self.contrast(reference, embedding[:, half:], dict.fromkeys(self.positives, positive))
+
+    def losses_of(self, series: Series) -> dict[str, Tensor]:
+        """Return the loss (models,) of each objective on a series, as `held_out_losses`."""
+        parts = list(series.chunks())
+        return self.held_out_losses(torch.cat([self.embed(part) for part in parts], dim=1), joined(parts).labels)
 
     def embed(self, batch: SeriesBatch) -> Tensor:
         """Return the embedding (models, samples, outputs) of each member's samples by all its candidates."""
@@ -208,7 +243,7 @@ class RegCLModule(StackedModule["ContrastiveData"]):
         held_out = joined([batch for _, batch in self._tested])
         embedding = torch.cat([part for part, _ in self._tested], dim=1)
         losses = self.held_out_losses(embedding, held_out.labels)
-        models = self.choice(losses)
+        models = self.choice(self.losses_of(data.validation) if data.early_stop else losses)
         encoder = self.encoder if self.candidates == 1 else self.encoder.of(models.tolist())
         trace = encoder.trace(train.inputs)
         evaluated = Evaluated(
@@ -226,6 +261,9 @@ class RegCLModule(StackedModule["ContrastiveData"]):
         self._tested = []
         self.measurements = measure(evaluated, self.layout, self.seeds) + self.chosen(models)
         self.remarks = gate_remarks(self.measurements)
+        if data.has_baselines:
+            self.measurements += baseline_measurements(data, held_out, self.seeds)
+            self.remarks += unbeaten(self.measurements, "r2", "R2 of the labels (%)", better="high")
         self.arrays = arrays_of(evaluated, self.layout) | dict(data.names)
         if self.candidates > 1:
             self.arrays["models"] = models.cpu().numpy()

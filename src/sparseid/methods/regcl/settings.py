@@ -74,6 +74,7 @@ class RegCLSettings(MethodSettings):
 
     loads = "sparseid.methods.regcl.module:RegCLModule"
     interfaces = ("contrastive",)
+    stops_early = True
 
     def errors(self, run: Run) -> Iterator[SettingsError]:
         """Yield errors of the settings, by themselves or with the data."""

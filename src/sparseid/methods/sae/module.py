@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -147,6 +148,22 @@ class SAEModule(ExperimentModule["MLPActivationsData"]):
         pairs = ((self.network(part), self.seen(tokens).values) for part, tokens in zip(PARTS, batch, strict=True))
         errors = [squared_error(network(values), values) for network, values in pairs]
         self.log("val_reconstruction", torch.stack(errors).sum(), batch_size=len(batch.inputs))
+
+    # new samples
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """A token's vectors before and after the MLP, and their width."""
+        return (len(PARTS), self.network("input").width)
+
+    def transform(self, inputs: Tensor, arrays: Mapping[str, np.ndarray]) -> Tensor:
+        """Return the activations (samples, 2, features) of both dictionaries for tokens' vectors (samples, 2, width).
+
+        BatchTopK chooses among all of these tokens, as among those of a batch of its tests.
+        """
+        parts = zip(PARTS, inputs.unbind(dim=1), strict=True)
+        codes = [self.network(part).encode(self.seen(tokens).values).codes.dense() for part, tokens in parts]
+        return torch.stack(codes, dim=1)
 
     # evaluation
 

@@ -119,7 +119,7 @@ SUMMARIES = (
         id="regcl/arrays",
         title="RegCL on your own data",
         selects={"domain": ("arrays",)},
-        entry_keys=("explained", "attribution"),
+        entry_keys=("method", "explained", "attribution"),
         metrics=("r2", "auc", "saturated", "rank_deficient"),
         summary_of_run=True,
     ),
