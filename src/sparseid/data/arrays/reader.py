@@ -42,6 +42,8 @@ class TimeSeries(NamedTuple):
         Names of the columns of observations and labels.
     scale
         Scale by which observations were standardised; None if they were not.
+    remarks
+        Those of the table.
     """
 
     observations: Values
@@ -51,6 +53,7 @@ class TimeSeries(NamedTuple):
     feature_names: NDArray[np.str_] | None = None
     label_names: NDArray[np.str_] | None = None
     scale: Scale | None = None
+    remarks: tuple[str, ...] = ()
 
 
 def series_of(config: ArraysSettings) -> TimeSeries:
@@ -154,6 +157,7 @@ def _of_table(path: str, labels: Sequence[str], ignore: Sequence[str], held_out:
             table.names,
             np.array(labels, np.str_),
             scale,
+            table.remarks,
         )
     except InputError as error:
         raise InputError(f"{path}: {error}", ("data.path",)) from error
