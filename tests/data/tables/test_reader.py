@@ -326,6 +326,7 @@ def test_a_first_column_of_measurements_is_no_column_of_ids(written, text):
         (["5 mg", "7 mg", "5 mg"], "column 'dose': '5 mg' is not a number, and no id of a row, since it occurs twice"),
         (["1", "2", "a3f"], "line 4, column 'dose': 'a3f' is not a number; columns of text are named in the settings"),
         (["1", "2", "a3f"], ", or dropped. If it holds ids of rows, name it id"),
+        (["TRUE", "x"], "line 2, column 'dose': 'TRUE' is not a number: write truths as 1 and 0. If it holds ids of"),
         (["1", "", "3"], "line 3, column 'dose': the value is missing: fill it, or drop the row or column. If it"),
     ],
 )
@@ -336,7 +337,7 @@ def test_a_first_column_that_is_neither_numbers_nor_ids_is_refused_with_its_reme
 
 
 def test_a_line_of_numbers_is_no_line_of_names_unless_they_count_the_columns_as_pandas_does(written):
-    for first in ("1,2", "1,2,3", "0,0", "0,2"):
+    for first in ("1,2", "1,2,3", "0,0", "0,2", "0.0,1.0"):
         with pytest.raises(InputError, match=r"line 1 holds numbers, where the names .* belong: add a line of names"):
             read_table(written(f"{first}\n{first}\n"))
     for text in ("0,1\n1,2\n", ",0,1\nu,1,2\n", ",1,2\nu,1,2\n"):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.data.tables.names import counted, doubled, position_of
-from sparseid.data.tables.numbers import is_written, number_of, refusal, says_missing, shown
+from sparseid.data.tables.numbers import TRUTHS, is_written, number_of, refusal, says_missing, shown
 from sparseid.data.tables.precision import check_exact, doubtful, marks_of
 from sparseid.data.tables.table import Table
 from sparseid.errors import InputError
@@ -119,10 +119,10 @@ def _check_ids(texts: Sequence[str], name: str, lines: Sequence[int]) -> None:
     Raises
     ------
     InputError
-        If one is a number in another form, such as with a decimal comma or a unit, most are missing, or one occurs
-        twice.
+        If one is a truth or a number in another form, such as with a decimal comma or a unit, most are missing, or one
+        occurs twice.
     """
-    wrong = [row for row, text in enumerate(texts) if is_written(text)]
+    wrong = [row for row, text in enumerate(texts) if is_written(text) or text.casefold() in TRUTHS]
     missing = [row for row, text in enumerate(texts) if says_missing(text)]
     if 2 * len(missing) > len(texts):
         wrong = wrong or missing
@@ -166,10 +166,10 @@ def check_header(header: Sequence[str], line: int) -> None:
     """
     if not any(header):
         raise InputError("it is empty: it needs a line of names, and a line per row")
-    names = [number_of(name) for name in header if name]
+    names = [name for name in header if name]
     first = (0, 1) if not header[0] else (0,)  # pandas counts columns from 0; rows rarely begin with nothing, 1, 2
-    counted = [[float(number) for number in range(start, start + len(names))] for start in first]
-    if not any(math.isnan(number) for number in names) and names not in counted:
+    counting = [[str(number) for number in range(start, start + len(names))] for start in first]
+    if names not in counting and not any(math.isnan(number_of(name)) for name in names):
         raise InputError(f"line {line} holds numbers, where the names of the columns belong: add a line of names")
     if unnamed := [column for column, name in enumerate(header) if column and not name]:
         raise InputError(f"column {unnamed[0] + 1} has no name in line {line}: name it, or remove it")
