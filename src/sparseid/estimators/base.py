@@ -84,7 +84,7 @@ class Estimator(TransformerMixin, BaseEstimator):
     data: ClassVar[str] = "X"
     """Arguments of `fit` whose values are in the file of the data, for messages."""
     layout: ClassVar[str] = ""
-    """End of messages about that file, which an estimator writes itself."""
+    """Description of that file in messages, left out: an estimator writes it itself."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class Estimator(TransformerMixin, BaseEstimator):
         try:
             yield
         except InputError as error:
-            text = str(error).removesuffix(self.layout)
+            text = str(error).replace(self.layout, "")
             for name, file in files.items():
                 text = re.sub(rf"\n *data\.{name} = {re.escape(str(file))} .*", "", text)
                 text = text.replace(str(file), self._argument(name))

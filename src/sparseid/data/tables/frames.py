@@ -79,8 +79,8 @@ def _array_of(column: pd.Series, name: str) -> NDArray[Any]:
 
     if isinstance(column.dtype, pd.CategoricalDtype) and pd.api.types.is_numeric_dtype(column.cat.categories):
         raise InputError(f"column {name!r} is categorical: convert it to numbers, or drop it")
-    sparse = isinstance(column.dtype, pd.SparseDtype)
-    kind: Any = column.dtype.subtype if sparse else getattr(column.dtype, "numpy_dtype", column.dtype)
+    kind: Any = column.dtype
+    kind = kind.subtype if isinstance(kind, pd.SparseDtype) else getattr(kind, "numpy_dtype", kind)
     if isinstance(kind, np.dtype) and kind.kind in "fiubc" and not column.isna().any():
         return column.to_numpy(kind)
     array = np.asarray(column) if isinstance(column.dtype, np.dtype) else np.asarray(column, object)
