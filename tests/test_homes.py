@@ -22,6 +22,11 @@ def test_homes_are_expanded_and_other_paths_are_as_they_were(monkeypatch, tmp_pa
     assert expanded(Path("a")) == "a"
 
 
+def test_a_nul_character_is_in_no_path():
+    with pytest.raises(InputError, match=r"'a\\x00b' has a NUL character: remove it"):
+        expanded("a\0b")
+
+
 def test_an_unknown_user_is_named_unless_a_file_has_the_name(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     said = "~nobody-at-all/x: there is no user 'nobody-at-all': write the whole path, or ./~nobody-at-all"

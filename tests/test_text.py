@@ -73,11 +73,11 @@ def test_other_bytes_are_refused_with_the_file_or_read_as_windows_does(write):
 
 
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
-@pytest.mark.parametrize("name", ["names.csv", "names.csv.gz"])
+@pytest.mark.parametrize("name", ["names.csv", "names.csv.gz", "names.CSV.GZ"])
 def test_nul_bytes_are_refused_with_their_line_wherever_they_are(write, name, newline):
     for lines in (3, 50_000):
         content = newline.join([b"1,2"] * lines) + b"\0"
-        path = write(gzip.compress(content, 1) if name.endswith("gz") else content, name)
+        path = write(gzip.compress(content, 1) if name.lower().endswith("gz") else content, name)
         for western in (True, False):
             with pytest.raises(InputError, match=re.escape(f"{path} has a NUL byte in line {lines}: ")) as error:
                 read_text(path, ("data.path",), western)
@@ -120,6 +120,7 @@ def test_a_mark_is_found_wherever_the_file_is_cut_for_reading(write, before):
     [
         (b"[" * 100_000, r"its brackets are nested too deeply"),
         (b'{"a":' * 100_000, r"its brackets are nested too deeply"),
+        (b'{"b": {"a": 1, "a": 1}}', r"an object has the name 'a' twice"),
         (b'{"a": 1,}', r".*: line 1 column 9 "),
         (b"", r"Expecting value: line 1 column 1"),
         (b"9" * 5000, r"Exceeds the limit"),

@@ -14,13 +14,15 @@ def expanded(path: str | Path) -> str:
     Raises
     ------
     InputError
-        If there is no such user, nor a file of that name.
+        If there is no such user, nor a file of that name, or the path has a NUL character, as no file's name has.
 
     Examples
     --------
     >>> expanded("~/data") == str(Path.home() / "data"), expanded("data/~x"), expanded("")
     (True, 'data/~x', '')
     """
+    if "\0" in str(path):
+        raise InputError(f"{str(path)!r} has a NUL character: remove it")
     found = os.path.expanduser(path)
     home, _, _ = found.partition(os.sep)
     if home.startswith("~") and not os.path.lexists(home):

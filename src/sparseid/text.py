@@ -83,7 +83,7 @@ def open_text(path: Path, keys: tuple[str, ...] = (), western: bool = False) -> 
 
 
 def _opened(path: Path) -> BinaryIO:
-    return cast("BinaryIO", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+    return cast("BinaryIO", gzip.open(path)) if path.suffix.lower() == ".gz" else path.open("rb")
 
 
 _BEGUN_MARKS = tuple(codecs.BOM_UTF8[:length] for length in (2, 1, 0))
@@ -160,7 +160,7 @@ def parsed_json(text: str | bytes) -> Any:
     Raises
     ------
     ValueError
-        If it is not JSON, or brackets are nested more deeply than Python's parser follows.
+        If it is not JSON, an object has a name twice, or brackets are nested more deeply than Python's parser follows.
 
     Examples
     --------
@@ -168,9 +168,18 @@ def parsed_json(text: str | bytes) -> Any:
     {'a': [1, None]}
     """
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_object)
     except RecursionError as error:
         raise ValueError("its brackets are nested too deeply") from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON, whose names are all different; Python would keep the last of equal ones."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"an object has the name {next(name for name in names if names.count(name) > 1)!r} twice")
+    return made
 
 
 def lines_of(text: str) -> list[str]:

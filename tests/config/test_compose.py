@@ -201,6 +201,17 @@ def test_broken_yaml_names_the_file(configs, broken):
     assert "digitcircle.small" in message([], configs)
 
 
+@pytest.mark.parametrize(
+    ("depth", "said"), [(150, "of a setting are nested too deeply"), (3000, "cannot read the override '+x=[[[")]
+)
+def test_brackets_that_are_nested_too_deeply_are_refused(configs, depth, said):
+    nested = "[" * depth + "]" * depth
+    assert said in message([f"+x={nested}"])
+    (configs / "experiment/at/digitcircle.small.yaml").write_text(f"# @package _global_\nx: {nested}\n")
+    assert "its brackets or lists are nested too deeply" in (text := message([], configs))
+    assert "digitcircle.small.yaml" in text
+
+
 def test_choice_without_schema_is_refused(configs):
     (configs / "method/plain.yaml").write_text("name: plain\nwidth: 3\n")
     text = message(["method=plain", "experiment=digitcircle"], configs)

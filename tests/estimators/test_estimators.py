@@ -1,5 +1,6 @@
 """Estimators: the command's run, data in and named frames out, save and load."""
 
+import gzip
 import pickle
 from decimal import Decimal
 from pathlib import Path
@@ -257,6 +258,49 @@ def test_bad_input_is_refused_with_its_place(tmp_path):
         sparseid.RegCL(**SMOKE).fit(TABLE, LABELS[1:])
     with pytest.raises(NotFittedError):
         model.transform(TABLE)
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "said"),
+    [
+        (sparseid.SparseVAE(2, likelihood="multinomial", **SMOKE), {}, "^X: row 1 .*needs counts"),
+        (sparseid.RegCL(2, **SMOKE), {"y": [0.5] * 60}, "^X and y cannot be used: labels is constant .*; drop it$"),
+        (sparseid.RegCL(1, **SMOKE), {"y": LABELS}, "^latents include the 2 of the label .* 1 are not"),
+        (sparseid.SparseVAE(2, settings={"data.held_out": 0.01}, **SMOKE), {}, "^1 of 60 rows would be held out"),
+        (sparseid.TBR(2, tree="((lung,gut),liver;", **SMOKE), {}, r"^the tree '\(\(lung.*;': character 18: a paren"),
+        (sparseid.TBR(2, tree="(lung,gut);", **SMOKE), {}, "^the tree has no node 'liver'"),
+        (sparseid.TBR(2, tree="((lu\0ng,gut),liver);", **SMOKE), {}, r"\(\(lu\\x00ng,gut\),liver\);' has a NUL byte"),
+        (sparseid.TBR(2, tree="a\0b", **SMOKE), {}, r"^tree: 'a\\x00b' has a NUL character: remove it"),
+        (sparseid.TBR(2, tree=None, **SMOKE), {}, "^tree is None: name a file, write it in Newick format, or pass"),
+        (sparseid.TBR(2, tree="none.nwk", **SMOKE), {}, "^tree: none.nwk does not exist: name a file, or write"),
+    ],
+)
+def test_a_refusal_is_about_the_arguments_and_not_about_files_of_the_run(model, given, said):
+    if isinstance(model, sparseid.TBR):
+        given = {"y": RESPONSE, "environments": TISSUES}
+    with pytest.raises(InputError, match=said) as caught:
+        model.fit(TABLE, **given)
+    assert isinstance(caught.value, ValueError)
+    assert "inputs" not in str(caught.value)
+    assert "data.path" not in str(caught.value)
+
+
+def test_a_tree_may_begin_with_a_comment_and_be_in_a_gzipped_file(fitted, tmp_path):
+    for name in ("t.nwk.gz", "t.NWK.GZ"):
+        (tmp_path / name).write_bytes(gzip.compress(f"\ufeff{TREE}\n".encode()))
+    for tree in (f"[&R] {TREE}", f" [one][two]\n{TREE}", str(tmp_path / "t.nwk.gz"), tmp_path / "t.NWK.GZ"):
+        model = sparseid.TBR(latents=2, tree=tree, **SMOKE)
+        with pytest.warns(UserWarning, match="not better"):
+            model.fit(TABLE, RESPONSE, TISSUES)
+        pd.testing.assert_frame_equal(model.weights_, fitted["tbr"].weights_)
+
+
+def test_truths_are_labels():
+    truths = RESPONSE.median() < RESPONSE
+    with pytest.warns(UserWarning, match="not better"):
+        models = [sparseid.TBR(2, tree=TREE, **SMOKE).fit(TABLE, y, TISSUES) for y in (truths, truths.astype(float))]
+    found, expected = (model.predict(TABLE, TISSUES) for model in models)
+    np.testing.assert_array_equal(found, expected)
 
 
 BIG = [2**60 + number for number in range(60)]

@@ -113,6 +113,25 @@ def test_input_that_does_not_fit_is_refused(fitted):
         sparseid.Sparling(settings={"trainer.early_stop.patience": 3}, **SHORT).fit(IMAGES, LABELS)
 
 
+@pytest.mark.parametrize(
+    ("images", "labels", "said"),
+    [
+        (None, LABELS, "images is a NoneType: pass an array of images, or a list of paths"),
+        (3, LABELS, "images is a int: pass an array"),
+        ([np.zeros((4, 4)), np.zeros((5, 4))], ["a", "b"], "the images are not of one size: crop, pad or resize them"),
+        ([[[0, 1], [1]]], ["a"], "the images are not of one size"),
+        (IMAGES, None, "labels is a NoneType: pass a list of labels, one per item"),
+        (IMAGES, "a b" * 20, "labels is a str: pass a list of labels, one per item"),
+        ([], [], r"images is of shape \(0,\), not"),
+        (["a\0b.png"], ["a"], r"'a\\x00b.png' has a NUL character"),
+    ],
+)
+def test_what_is_no_array_or_list_is_refused(images, labels, said):
+    with pytest.raises(InputError, match=said) as caught:
+        sparseid.Sparling(**SHORT).fit(images, labels)
+    assert isinstance(caught.value, ValueError)
+
+
 def test_sounds_have_motifs_in_time(tmp_path):
     sounds = (8000 * np.sin(np.arange(4000) * RNG.uniform(0.2, 0.8, (40, 1)))).astype(np.int16)
     with pytest.warns(UserWarning, match="not better than a baseline|minimum density"):

@@ -90,6 +90,8 @@ def load(origins: Origins) -> DictConfig:
             tree = hydra_compose(ROOT, overrides=origins.overrides, return_hydra_config=True)
     except COMPOSITION_ERRORS as error:
         raise diagnose(error, origins) from error
+    except RecursionError as error:
+        raise ConfigError("the brackets or lists of a setting are nested too deeply") from error
     HydraConfig.instance().set_config(tree)  # read by ${hydra:...}
     return tree
 

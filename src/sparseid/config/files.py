@@ -12,6 +12,7 @@ from hydra.plugins.config_source import ConfigLoadError, ConfigResult
 from omegaconf import OmegaConf
 
 from sparseid.config.defaults_list import check_defaults_list
+from sparseid.errors import ConfigError
 from sparseid.homes import expanded
 from sparseid.text import read_text
 
@@ -35,7 +36,7 @@ class TextFileSource(FileConfigSource):
         Raises
         ------
         InputError
-            If it is not UTF-8.
+            If it is not UTF-8, or nested too deeply.
         DefaultsListError
             If its defaults list has a mistake.
         """
@@ -45,7 +46,10 @@ class TextFileSource(FileConfigSource):
         text = read_text(path).translate(SPACES)
         stream = io.StringIO(text)
         stream.name = str(path)  # for PyYAML's messages
-        config = OmegaConf.load(stream)
+        try:
+            config = OmegaConf.load(stream)
+        except RecursionError as error:
+            raise ConfigError("its brackets or lists are nested too deeply", source=str(path)) from error
         group = config_path.rpartition("/")[0]
         check_defaults_list(path, group, OmegaConf.to_container(config, resolve=False), text)
         return ConfigResult(

@@ -38,7 +38,10 @@ ENTRY = re.compile(r"^\s*-\s+((?:\w+\s+)*)(/?[\w/]+)(?:@\S+)?:[ \t]+([^\s#]+)", 
 @cache  # a sweep repeats the same overrides
 def parse_override(text: str) -> Override:
     """Parse an override with Hydra's grammar, or raise OverrideParseException."""
-    return OverridesParser.create().parse_overrides([text])[0]
+    try:
+        return OverridesParser.create().parse_overrides([text])[0]
+    except RecursionError as error:
+        raise OverrideParseException(text, "its brackets are nested too deeply") from error
 
 
 class Origins:

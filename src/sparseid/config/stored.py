@@ -83,7 +83,7 @@ def parse_run_config(text: str, source: str) -> RunConfig:
 def _read(text: str, source: str) -> dict[str, Any]:
     try:
         values = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise ConfigError(f"the configuration of a run cannot be read: {error}", source=source) from error
     if not isinstance(values, dict):
         raise ConfigError("the configuration of a run is empty or not a mapping", source=source, hint=ASK_AGAIN)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from sparseid.data.paths import unusable
 from sparseid.data.tables import kind_of
+from sparseid.data.tables.frames import frame_of_parquet
 from sparseid.data.tables.names import position_of
 from sparseid.data.tables.numbers import number_of
 from sparseid.data.tables.text import check_header, text_records
@@ -88,12 +89,7 @@ def _from_text(path: Path, kind: str) -> tuple[list[str], list[list[str]], list[
 
 
 def _from_parquet(path: Path) -> tuple[list[str], list[list[str]], list[str]]:
-    import pandas as pd
-
-    try:
-        frame = pd.read_parquet(path)
-    except (OSError, ValueError) as error:  # of pyarrow
-        raise InputError(f"it cannot be read as parquet ({str(error).splitlines()[0]})") from error
+    frame = frame_of_parquet(path)
     texts = frame.astype(object).where(frame.notna(), "").astype(str)
     places = [f"row {number}" for number in range(1, len(frame) + 1)]
     return [str(name) for name in frame.columns], texts.to_numpy().tolist(), places

@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparseid.data.cache import DAMAGED
 from sparseid.errors import InputError
+
+
+def read_npz(path: Path, needed: Sequence[str] = (), optional: Sequence[str] | None = None) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an npz file by name; see `open_npz`.
+
+    Parameters
+    ----------
+    path
+        The file.
+    needed
+        Arrays that it must have.
+    optional
+        Arrays that are read, too, if there are any; None for all.
+
+    Raises
+    ------
+    InputError
+        As of `open_npz`, and if it lacks an array.
+    """
+    with open_npz(path) as file:
+        if missing := [name for name in needed if name not in file.files]:
+            arrays = f"array{'s' if len(missing) > 1 else ''} {' and '.join(missing)}"
+            raise InputError(f"it lacks the {arrays} (found: {', '.join(file.files)})")
+        return {name: file[name] for name in file.files if optional is None or name in (*needed, *optional)}
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
@@ -80,6 +81,10 @@ class Estimator(TransformerMixin, BaseEstimator):
 
     experiment: ClassVar[str]
     """Preset that is trained."""
+    data: ClassVar[str] = "X"
+    """Arguments of `fit` whose values are in the file of the data, for messages."""
+    layout: ClassVar[str] = ""
+    """Description of that file in messages, left out: an estimator writes it itself."""
 
     def __init__(
         self,
@@ -127,6 +132,7 @@ class Estimator(TransformerMixin, BaseEstimator):
                 **(self.settings or {}),
             }
             words = [f"{key}={as_override(value)}" for key, value in chosen.items() if value is not None]
+            stack.enter_context(self._about_arguments(files))
             run = compose([f"experiment={self.experiment}", *words])
             if run.seeds:
                 raise InputError("an estimator has one seed: set random_state, and leave seeds out of settings")
@@ -137,6 +143,22 @@ class Estimator(TransformerMixin, BaseEstimator):
         for remark in remarks:
             warnings.warn(remark, stacklevel=3)
         return self
+
+    @contextmanager
+    def _about_arguments(self, files: Mapping[str, Path]) -> Iterator[None]:
+        """Raise invalid input in files of the data as that of the arguments that they were written from."""
+        try:
+            yield
+        except InputError as error:
+            text = str(error).replace(self.layout, "")
+            for name, file in files.items():
+                text = re.sub(rf"\n *data\.{name} = {re.escape(str(file))} .*", "", text)
+                text = text.replace(str(file), self._argument(name))
+            raise InputError(text, error.keys) from error
+
+    def _argument(self, name: str) -> str:
+        """Return the words for a file of the data in messages, by its setting."""
+        return self.data
 
     def _checkpoint(self, folder: Path) -> str:
         """Return the name of the checkpoint of a run whose weights are used."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
+from sparseid.data.arrays.settings import BEHIND
 from sparseid.data.tables import texts_of
 from sparseid.estimators.base import npz
 from sparseid.estimators.table import TableEstimator, labels_of
@@ -48,6 +49,7 @@ class RegCL(TableEstimator):
     """
 
     experiment = "regcl/arrays"
+    data, layout = "X and y", BEHIND
     frames: ClassVar[Mapping[str, int | None]] = {"attribution_": 1}
     needs_labels = True
 

@@ -64,6 +64,7 @@ class Sparling(Estimator):
     """
 
     experiment = "sparling/arrays"
+    data = "images and labels"
 
     def __init__(
         self,
@@ -99,7 +100,7 @@ class Sparling(Estimator):
         """
         with refusals():
             kind, values, names = read_inputs(images)
-            arrays = arrays_of(kind, values, texts_of(labels, len(values)), names)
+            arrays = arrays_of(kind, values, joined(labels, len(values)), names)
             items_of_arrays(arrays)  # checks them
         return self._fit({"path.npz": npz(**arrays)})
 
@@ -154,7 +155,7 @@ class Sparling(Estimator):
         """Return 1 - the end-to-end error: the mean edit distance of labels and predictions, relative to the longer."""
         predicted = self.predict(images)
         with refusals():
-            known = [text.split() for text in texts_of(labels, len(predicted))]
+            known = [text.split() for text in joined(labels, len(predicted))]
         numbers = {token: number for number, token in enumerate({token for of in known + predicted for token in of})}
         pairs = ([[numbers[token] for token in label] for label in of] for of in (known, predicted))
         return 1 - float(edit_distances(*pairs).mean())
@@ -172,8 +173,8 @@ class Sparling(Estimator):
         if values.ndim == 4 and self._shape == (*values.shape[1:3], 3):
             values = np.broadcast_to(values, (len(values), *self._shape))
         if values.shape[1:] != self._shape:
-            given = kind_of(values.shape[1:])
-            raise RefusedInput(f"the model was trained on {kind_of(self._shape)}, these are {given}")
+            given = described(values.shape[1:])
+            raise RefusedInput(f"the model was trained on {described(self._shape)}, these are {given}")
         return values
 
     def __sklearn_tags__(self) -> Any:
@@ -186,11 +187,15 @@ class Sparling(Estimator):
 
 def read_inputs(images: Any) -> tuple[str, NDArray[Any], list[str]]:
     """Return ``images`` or ``sounds``, their values and their names, of an array or of the files of paths."""
-    paths = isinstance(images, str | Path) or (len(images) and isinstance(next(iter(images)), str | Path))
     if isinstance(images, str | Path):
         raise RefusedInput(f"{images} is one path: pass an array of images, or a list of paths")
-    if not paths:
-        masked = np.ma.asarray(images)  # also of a list of masked arrays
+    if not hasattr(images, "__len__"):
+        raise RefusedInput(f"images is a {type(images).__name__}: pass an array of images, or a list of paths")
+    if not len(images) or not isinstance(next(iter(images)), str | Path):
+        try:
+            masked = np.ma.asarray(images)  # also of a list of masked arrays
+        except ValueError as error:
+            raise RefusedInput("the images are not of one size: crop, pad or resize them") from error
         if np.ma.is_masked(masked):
             place = ", ".join(str(part) for part in np.argwhere(np.ma.getmaskarray(masked))[0])
             raise RefusedInput(f"the value at [{place}] is masked, and so missing: fill it, or leave the item out")
@@ -204,7 +209,7 @@ def read_inputs(images: Any) -> tuple[str, NDArray[Any], list[str]]:
     return kind, values, list(files)
 
 
-def texts_of(labels: Labels, items: int) -> list[str]:
+def joined(labels: Labels, items: int) -> list[str]:
     """Return labels as tokens separated by spaces.
 
     Raises
@@ -212,6 +217,8 @@ def texts_of(labels: Labels, items: int) -> list[str]:
     InputError
         If there are not as many as items, or a token is empty, no text, has spaces, or ends with a NUL character.
     """
+    if isinstance(labels, str) or not hasattr(labels, "__len__"):
+        raise RefusedInput(f"labels is a {type(labels).__name__}: pass a list of labels, one per item")
     if len(labels) != items:
         raise RefusedInput(f"there are {len(labels)} labels for {items} items")
     texts = []
@@ -226,7 +233,7 @@ def texts_of(labels: Labels, items: int) -> list[str]:
     return texts
 
 
-def kind_of(shape: tuple[int, ...]) -> str:
+def described(shape: tuple[int, ...]) -> str:
     """Return the shape of one image or sound in words."""
     if len(shape) == 1:
         return f"sounds of {shape[0] / RATE:.4g} s"

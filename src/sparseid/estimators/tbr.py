@@ -11,13 +11,17 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.metrics import r2_score
 
+from sparseid.data.paths import unusable
 from sparseid.data.tables import check_present, texts_of
+from sparseid.data.tables.numbers import shown
+from sparseid.data.tree_table.environments import is_newick
 from sparseid.data.tree_table.settings import CLUSTER
 from sparseid.errors import InputError
 from sparseid.estimators.base import RefusedInput, refusals
 from sparseid.estimators.table import TableEstimator, labels_of, npz_of
 from sparseid.homes import expanded
 from sparseid.spelling import did_you_mean
+from sparseid.text import read_text
 
 
 class TBR(TableEstimator):
@@ -55,6 +59,7 @@ class TBR(TableEstimator):
     """
 
     experiment = "tbr/arrays"
+    data = "X, y and environments"
     frames: ClassVar[Mapping[str, int | None]] = {"weights_": None, "deltas_": None}
     needs_labels = True
 
@@ -102,13 +107,19 @@ class TBR(TableEstimator):
         """Return the content of the tree's file; empty to cluster the environments."""
         if self.tree == CLUSTER:
             return {}
-        if str(self.tree).lstrip().startswith("("):
+        if not isinstance(self.tree, str | Path):
+            text = f"tree is {shown(self.tree)}: name a file, write it in Newick format, or pass {CLUSTER!r}"
+            raise RefusedInput(text)
+        if is_newick(str(self.tree)):
             return {"tree.txt": str(self.tree).encode()}
-        try:
-            return {"tree.txt": Path(expanded(self.tree)).read_bytes()}
-        except OSError as error:
-            text = f"the tree {self.tree} cannot be read ({error.strerror}): name a file, or write it in Newick format"
-            raise RefusedInput(text) from error
+        with refusals("tree"):
+            file = Path(expanded(self.tree))
+            if reason := unusable(file):
+                raise InputError(f"{file} {reason}: name a file, or write the tree in Newick format")
+            return {"tree.txt": read_text(file).encode()}
+
+    def _argument(self, name: str) -> str:
+        return super()._argument(name) if name != "tree" else shown(str(self.tree))
 
     def _set_attributes(self, arrays: Mapping[str, np.ndarray], data: Any, inputs: Mapping[str, Path]) -> None:
         self.weights_ = pd.DataFrame(arrays["weights"][0], arrays["environment_names"], self._latent_names)

@@ -163,7 +163,7 @@ def settings_of(folder: Path) -> dict[str, Any]:
         values = yaml.load(
             (folder / "config.yaml").read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         )
-    except (OSError, ValueError, yaml.YAMLError):
+    except (OSError, ValueError, yaml.YAMLError, RecursionError):
         return {}
     return _flat(values) if isinstance(values, dict) else {}
 

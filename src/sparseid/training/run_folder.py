@@ -148,7 +148,7 @@ class RunFolder:
         try:
             content = yaml.safe_load(path.read_text(encoding="utf-8"))
             schema = content["schema"]
-        except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
+        except (yaml.YAMLError, KeyError, TypeError, ValueError, RecursionError) as error:
             what = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise RunError(f"{path} is damaged ({what}). Repeat the run with force=true.") from error
         if schema != cfg.schema:

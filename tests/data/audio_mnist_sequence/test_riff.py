@@ -89,6 +89,14 @@ def test_samples_after_the_first_ones_would_not_be_heard_and_are_refused(write, 
     assert len(read_wav(write(after=between + torn), 8000)) == len(SAMPLES)
 
 
+def test_empty_chunks_before_the_samples_do_not_matter(write):
+    for before in (chunk(b"data", b""), chunk(b"data", b"") + LIST + chunk(b"data", b"")):
+        path = write(before=chunk(b"fmt ", PLAIN) + before)
+        np.testing.assert_array_equal(read_wav(path, 8000), SAMPLES)
+        with pytest.raises(InputError, match="a second chunk of samples begins"):
+            read_wav(write(before=chunk(b"fmt ", PLAIN) + before, after=SECOND), 8000)
+
+
 @pytest.mark.parametrize("riff", [b"RF64", b"BW64"])
 @pytest.mark.parametrize("length", [202, 0])  # 0 of a stream that was not finished
 def test_a_length_of_64_bits_is_that_of_its_chunk(write, riff, length):
@@ -108,7 +116,7 @@ def test_a_recording_of_length_zero_before_other_chunks_holds_no_sound(write, af
     [
         ({"size": 204}, "is truncated: its header gives 102 samples, it holds 101"),
         ({"size": 0x7FFE0000}, "is truncated: its header gives 1073676288 samples"),
-        ({"size": 201}, "is truncated: its header gives 100.5 samples"),
+        ({"size": 201}, "is truncated: its header gives 100.5 samples, the last of 201 bytes is half of one"),
         ({"form": PLAIN[:14]}, "the description of its samples is truncated"),
         ({"riff": b"RIFX"}, "file does not start with RIFF id"),
         ({"riff": b"FORM"}, "file does not start with RIFF id"),

@@ -52,9 +52,10 @@ def test_a_pattern_chooses_types(adata, write):
 def test_cells_without_a_type_are_of_none(adata, write):
     adata.obs[GROUP] = pd.Series(adata.obs[GROUP].astype(object).where(np.arange(80) != 0), dtype="category")
     assert read_cells(write(adata), GROUP).codes[0] == -1
-    adata.obs[GROUP] = pd.Series(["", *adata.obs[GROUP][1:]], adata.obs_names, dtype="category")
-    cells = read_cells(write(adata), GROUP)
-    assert (cells.codes[0], "" in cells.types) == (-1, False)
+    for missing in ("", "nan", "NA"):
+        adata.obs[GROUP] = pd.Series([missing, *adata.obs[GROUP][1:]], adata.obs_names, dtype="category")
+        cells = read_cells(write(adata), GROUP)
+        assert (cells.codes[0], missing in cells.types) == (-1, False)
 
 
 def test_counts_are_scaled_and_logged(adata, write):

@@ -81,6 +81,7 @@ def test_a_missing_file_is_named(tmp_path):
 def test_marks_quotes_newlines_and_spaces_change_no_table(tmp_path, zipped):
     path = tmp_path / ("table.csv.gz" if zipped else "table.csv")
     for text in (
+        "\n \nTF\ttarget\nA\tB\n",
         "TF,target\nA,B\n",
         '\ufeff"TF","target"\r\n"A","B"\r\n',
         "TF , target\rA , B\r",

@@ -427,6 +427,17 @@ def test_a_comma_after_every_line_shifts_no_column(settings, write):
     )
 
 
+def test_a_comma_after_a_title_and_a_decimal_place_of_a_film_change_nothing(settings, write):
+    path = write("ml-25m") / "movies.csv"
+    header, *lines = path.read_text().rstrip("\n").split("\n")
+    expected = prepared(settings(source="ml-25m", path=str(path.parent)))
+    path.write_text("\n".join([header, *(f"{line.replace(',', '.0,', 1)},, " for line in lines)]))
+    found = prepared(settings(source="ml-25m", path=str(path.parent)))
+    assert (found.titles.tolist(), found.genres.tolist()) == (expected.titles.tolist(), expected.genres.tolist())
+    path.write_text("\n".join([header, lines[0].replace(",", ".5,", 1), *lines[1:]]))
+    assert "movies.csv, line 2: '7.5," in refused(settings(source="ml-25m", path=str(path.parent)))
+
+
 def test_columns_of_titles_are_found_by_name(settings, write):
     path = write("ml-25m") / "movies.csv"
     lines = [f"1999,{line}" for line in path.read_text().rstrip("\n").split("\n")]

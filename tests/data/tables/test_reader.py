@@ -4,12 +4,14 @@ import pickle
 import anndata
 import numpy as np
 import pandas as pd
+import pyarrow
+import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sparseid.data.tables import Table, read_table
+from sparseid.data.tables import Table, read_table, table_of_frame
 from sparseid.errors import InputError
 
 VALUES = [[1.5, 2.0], [3.0, -4.0], [0.0, 1e3]]
@@ -287,6 +289,95 @@ def test_a_first_column_of_numbers_as_people_write_them_is_no_column_of_ids(writ
 def test_a_first_column_of_text_holds_ids(written, ids):
     assert read_table(written("name,y\n" + "".join(f"{text},{len(text)}\n" for text in ids))).ids.tolist() == ids
 
+    [remark] = read_table(written("name,y\n" + "".join(f"{text},{len(text)}\n" for text in ids))).remarks
+    assert f"column 'name' holds text ({ids[0]!r} in line 2): it is taken for the ids of the rows" in remark
+    assert read_table(written("Index,y\n" + "".join(f"{text},{len(text)}\n" for text in ids))).remarks == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "1.5 kg",
+            "1.5kg",
+            "0.12 mol/l",
+            "1.5 m2",
+            "<5",
+            "< 5",
+            ">= 0.5 mg",
+            "\N{LESS-THAN OR EQUAL TO}3",
+            "1\N{PLUS-MINUS SIGN}2",
+        ),
+        *("0.5 +/- 0.1", "1/2", "120 / 80", "np.float64(0.12)", "np.int64(3)", "tensor(0.12)", "(0.5, 1.5]", "0.5-1.5"),
+    ],
+)
+def test_a_first_column_of_measurements_is_no_column_of_ids(written, text):
+    with pytest.raises(InputError) as caught:
+        read_table(written(f"dose;y\ncontrol;1\n{text};2\nlow;3\nhigh;4\n"))
+    said = f"line 3, column 'dose': {text!r} is not a number: write nothing but a number, as -1234.5 is"
+    assert f"{said}. If it holds ids of rows, name it id" in str(caught.value)
+    assert read_table(written(f"id;y\n{text};2\nlow;3\n")).ids.tolist() == [text, "low"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "said"),
+    [
+        (["control", "1,5", "x", "y"], "line 3, column 'dose': '1,5' is not a number: write decimals with a point"),
+        (["5 mg", "7 mg", "5 mg"], "column 'dose': '5 mg' is not a number, and no id of a row, since it occurs twice"),
+        (["1", "2", "a3f"], "line 4, column 'dose': 'a3f' is not a number; columns of text are named in the settings"),
+        (["1", "2", "a3f"], ", or dropped. If it holds ids of rows, name it id"),
+        (["TRUE", "x"], "line 2, column 'dose': 'TRUE' is not a number: write truths as 1 and 0. If it holds ids of"),
+        (["1", "", "3"], "line 3, column 'dose': the value is missing: fill it, or drop the row or column. If it"),
+    ],
+)
+def test_a_first_column_that_is_neither_numbers_nor_ids_is_refused_with_its_remedy(written, ids, said):
+    with pytest.raises(InputError) as caught:
+        read_table(written("dose;y\n" + "".join(f"{text};{number}\n" for number, text in enumerate(ids))))
+    assert said in str(caught.value)
+
+
+def test_a_line_of_numbers_is_no_line_of_names_unless_they_count_the_columns_as_pandas_does(written):
+    for first in ("1,2", "1,2,3", "0,0", "0,2", "0.0,1.0"):
+        with pytest.raises(InputError, match=r"line 1 holds numbers, where the names .* belong: add a line of names"):
+            read_table(written(f"{first}\n{first}\n"))
+    for text in ("0,1\n1,2\n", ",0,1\nu,1,2\n", ",1,2\nu,1,2\n"):
+        table = read_table(written(text))
+        assert table.values.tolist() == [[1, 2]]
+        assert table.remarks[0].startswith("line 1 is taken for the names of the columns, which count them")
+
+
+def test_whole_numbers_with_missing_ones_among_them_stay_whole_in_parquet_files(tmp_path):
+    big = 2**53 + 1
+    made = pd.DataFrame({"x": [0.5, 1.5], "batch": pd.array([big, None], "Int64")})
+    pyarrow_table = pyarrow.Table.from_pydict({"x": [0.5, 1.5], "batch": pyarrow.array([big, None], pyarrow.int64())})
+    made.to_parquet(tmp_path / "pandas.parquet")
+    pyarrow.parquet.write_table(pyarrow_table, tmp_path / "arrow.parquet")
+    for name in ("pandas", "arrow"):
+        table = read_table(tmp_path / f"{name}.parquet", ["batch"])
+        assert table.columns["batch"].tolist() == [str(big), ""]
+        with pytest.raises(InputError, match=r"row 2, column 'batch': (the value|it) is missing"):
+            read_table(tmp_path / f"{name}.parquet")
+
+
+def test_truths_are_labels_in_every_format(tmp_path, written):
+    made = pd.DataFrame({"x": [0.5, 1.5, 2.5], "ill": [True, False, True]})
+    made.to_parquet(tmp_path / "t.parquet")
+    made.to_csv(tmp_path / "t.csv", index=False)
+    np.savez(tmp_path / "t.npz", X=made[["x"]], ill=made["ill"])
+    for name in ("t.parquet", "t.csv", "t.npz"):
+        table = read_table(tmp_path / name, ["ill"])
+        assert table.numbers("ill").tolist() == [1, 0, 1]
+        assert table.classes("ill").tolist() == ["True", "False", "True"]
+    with pytest.raises(InputError, match="line 3, column 'y': 'True' is not a number: write truths as 1 and 0"):
+        read_table(written("x,y\n1,2\n2,True\n"), ["y"]).numbers("y")
+
+
+def test_intervals_are_no_numbers():
+    with pytest.raises(InputError, match=r"row 1, column 'a': it is no number \(.*Interval"):
+        table_of_frame(pd.DataFrame({"a": pd.interval_range(0, 3)}))
+    sparse_column = pd.DataFrame({"a": pd.arrays.SparseArray([0, 0, 5])})
+    assert table_of_frame(sparse_column).values.tolist() == [[0], [0], [5]]
+
 
 def test_numbers_of_thousands_of_digits_are_refused_with_their_place(written):
     for text in ("9" * 5000, f"-{'9' * 5000}.5", "1e400"):
@@ -341,7 +432,7 @@ MISSING = pd.Categorical([None, "lung", "gut"])
         (pd.array([None, 1, 2], "Int64"), "it is missing"),
         (pd.array([None, "a", "b"], "string"), "it is missing"),
         (["nan", "lung", "gut"], "'nan' stands for a missing value"),
-        (["NA", "lung", "gut"], "'NA' stands for a missing value"),
+        *(([text, "lung", "gut"], f"{text!r} stands for a missing value") for text in ("NA", "na", "n/a", "none", "-")),
     ],
 )
 def test_a_missing_class_is_no_class_of_its_own(kinds, said):

@@ -327,3 +327,16 @@ def test_the_users_file_is_told_of_and_looked_at(write):
 def test_impossible_settings(changes, key):
     assert [keys[0] for keys, _ in settings_errors(settings(**changes), "data.", None)] == [key]
     assert list(settings_errors(settings(), "data.", None)) == []
+
+
+@pytest.mark.parametrize("word", ["NA", "na", "None", "-"])
+def test_a_class_that_stands_for_a_missing_one_is_refused(write, word):
+    path = write()
+    path.write_text(path.read_text().replace(f"{CLASS}\tinterneurons", f"{CLASS}\t{word}"))
+    assert f"cell 1 has no {CLASS} but '{word}' (the only one): name its class" in refused(path)
+
+
+def test_a_second_line_of_classes_is_refused(write):
+    path = write()
+    path.write_text(path.read_text().replace("level2class", CLASS))
+    assert f"{path}, line 5: a second line {CLASS}: remove one of them" in refused(path)

@@ -44,6 +44,7 @@ class ArraysData(ContrastiveData):
         self.series = series = series_of(config)
         split = len(series.observations), config.held_out, config.attribution_samples
         super().__init__(seeds, batch_size, *split, config.sampling)
+        self.remarks += series.remarks
         self.input_scale = series.scale
         self.features, self.label_dim = series.observations.shape[1], series.labels.shape[1]
         self.latents = embedding_size(config, series)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparseid.data.arrays.settings import ASK, LAYOUT
-from sparseid.data.npz import open_npz
+from sparseid.data.arrays.settings import ASK, BEHIND
+from sparseid.data.npz import read_npz
 from sparseid.data.tables import Scale, double_precision, kind_of, read_table, single_precision
 from sparseid.data.time_series import split_sizes
 from sparseid.errors import InputError
@@ -42,6 +42,8 @@ class TimeSeries(NamedTuple):
         Names of the columns of observations and labels.
     scale
         Scale by which observations were standardised; None if they were not.
+    remarks
+        Those of the table.
     """
 
     observations: Values
@@ -51,6 +53,7 @@ class TimeSeries(NamedTuple):
     feature_names: NDArray[np.str_] | None = None
     label_names: NDArray[np.str_] | None = None
     scale: Scale | None = None
+    remarks: tuple[str, ...] = ()
 
 
 def series_of(config: ArraysSettings) -> TimeSeries:
@@ -134,7 +137,7 @@ def read_series(
     except OSError as error:
         raise InputError(f"{path} cannot be read: {os.strerror(error.errno or 0)}", ("data.path",)) from error
     except InputError as error:
-        raise InputError(f"{path} cannot be used: {error}\nIt should contain\n{LAYOUT}", ("data.path",)) from error
+        raise InputError(f"{path} cannot be used: {error}{BEHIND}", ("data.path",)) from error
 
 
 def _of_table(path: str, labels: Sequence[str], ignore: Sequence[str], held_out: float | None) -> TimeSeries:
@@ -154,6 +157,7 @@ def _of_table(path: str, labels: Sequence[str], ignore: Sequence[str], held_out:
             table.names,
             np.array(labels, np.str_),
             scale,
+            table.remarks,
         )
     except InputError as error:
         raise InputError(f"{path}: {error}", ("data.path",)) from error
@@ -181,7 +185,7 @@ def _scales(
 @functools.lru_cache(maxsize=1)
 def _read(path: str, version: tuple[int, ...], held_out: float | None) -> TimeSeries:
     """Read a file, once for all runs of a sweep."""
-    arrays = _arrays(path)
+    arrays = read_npz(Path(path), NEEDED, OPTIONAL)
     observations = _numbers("observations", arrays["observations"])
     length, features = observations.shape
     others = {
@@ -224,15 +228,6 @@ def _map(truth: NDArray[np.generic], features: int, label_dim: int) -> NDArray[n
 def constant_columns(values: NDArray[Any]) -> str:
     """Return the numbers of the constant columns, as text; empty if no column is constant."""
     return ", ".join(map(str, np.flatnonzero((values == values[0]).all(axis=0)))) if len(values) else ""
-
-
-def _arrays(path: str) -> dict[str, NDArray[np.generic]]:
-    """Return the known arrays of the file; others are ignored."""
-    with open_npz(Path(path)) as file:
-        if missing := [name for name in NEEDED if name not in file.files]:
-            arrays = f"array{'s' if len(missing) > 1 else ''} {' and '.join(missing)}"
-            raise InputError(f"it lacks the {arrays} (found: {', '.join(file.files)})")
-        return {name: file[name] for name in (*NEEDED, *OPTIONAL) if name in file.files}
 
 
 def _numbers(name: str, values: NDArray[Any]) -> NDArray[Any]:

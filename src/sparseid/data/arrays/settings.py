@@ -16,6 +16,8 @@ labels        (N, k) or (N,) numbers
 ground_truth  optional, (d, D) or (k, D) of 0, 1: which observations depend on which latent; labels are the last k of d
 latents       optional, (N, d) numbers"""
 """Arrays of the file, for messages."""
+BEHIND = f"\nIt should contain\n{LAYOUT}"
+"""End of messages about a file."""
 ASK = (
     f"set data.path to your npz file, with the arrays\n{LAYOUT}\n"
     "or to a table (csv, tsv, parquet, h5ad) with a row per time step, and data.labels to its columns of labels"

@@ -45,9 +45,9 @@ class Pcm(NamedTuple):
 def read_pcm(path: Path) -> Pcm:
     """Return the integer samples of a wav file.
 
-    A file has one chunk of samples. Its length of 0xFFFFFFFF or slightly below 2^31 or above means to the end of the
-    file, or to whole chunks that end with it, and so does 0 if something else than chunks follows. RF64 and BW64 files
-    have their length in a chunk of its own.
+    A file has one chunk of samples, before which there may be empty ones. Its length of 0xFFFFFFFF or slightly below
+    2^31 or above means to the end of the file, or to whole chunks that end with it, and so does 0 if something else
+    than chunks follows. RF64 and BW64 files have their length in a chunk of its own.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def read_pcm(path: Path) -> Pcm:
         raise ValueError("file does not start with RIFF id")
     if file[8:12] != b"WAVE":
         raise ValueError("not a WAVE file")
-    place, form, long_length = 12, None, None
+    place, form, long_length, empty = 12, None, None, None
     while place + 8 <= len(file):
         name, size = struct.unpack_from("<4sI", file, place)
         place += 8
@@ -68,13 +68,17 @@ def read_pcm(path: Path) -> Pcm:
             if form is None:
                 raise ValueError("its samples come before their description")
             samples, end = _samples(form, file, place, size, long_length)
-            _check_rest(file, end)
-            return samples
+            if samples.length:
+                _check_rest(file, end)
+                return samples
+            empty, size = samples, 0
         if name == b"fmt ":
             form = _form(file[place : place + size])
         elif name == b"ds64" and place + 16 <= len(file):
             long_length = struct.unpack_from("<8xQ", file, place)[0]
         place += size + size % 2  # chunks begin at even places
+    if empty is not None:
+        return empty
     raise ValueError("it has no samples" if form else "it is truncated or has no description of its samples")
 
 

@@ -182,7 +182,10 @@ def read_wav(path: Path, rate: int) -> NDArray[np.int16]:
     content, width = pcm.content, BITS // 8
     if len(content) != pcm.length or len(content) % width:
         given = f"{pcm.length / width:.1f}".removesuffix(".0")
-        text = f"{path} is truncated: its header gives {given} samples, it holds {len(content) // width}"
+        held = f"it holds {len(content) // width}"
+        if len(content) == pcm.length:
+            held = f"the last of {len(content)} bytes is half of one"
+        text = f"{path} is truncated: its header gives {given} samples, {held}"
         raise InputError(f"{text}; {again}", KEYS)
     if not content:
         raise InputError(f"{path} holds no sound: its length is zero; {again}", KEYS)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sparseid.data.h5ad import H5ad, open_h5ad
+from sparseid.data.tables.numbers import says_missing
 from sparseid.errors import InputError
 
 FEWEST_CELLS = 4
@@ -209,7 +210,8 @@ def select_types(
     except re.error as error:
         text = f"data.include_regex={include_regex} is not a regular expression: {error}"
         raise InputError(text, ("data.include_regex",)) from error
-    names = labels.astype("string").replace({"": pd.NA})
+    names = labels.astype("string")
+    names = names.mask(names.map(says_missing, na_action="ignore").fillna(True).astype(bool))
     counts = names.value_counts()
     if unknown := [name for name in exclude if name not in counts.index]:
         near = get_close_matches(unknown[0], list(counts.index), 3, 0.5)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sparseid.errors import InputError
-from sparseid.text import as_lines, check_once, read_text, table_of
+from sparseid.text import as_lines, check_once, lines_of, read_text, table_of
 
 LAYOUTS = {"htftarget": ("TF", "target"), "dorothea": ("tf", "target")}
 """Columns of factor and target in the tables of hTFtarget and DoRothEA; others are ignored."""
@@ -48,7 +48,8 @@ def read_tf_targets(path: Path | str, layout: str = "htftarget") -> Regulators:
 
 def _pairs(text: str, layout: str) -> Iterator[tuple[str, str]]:
     """Yield target and factor of each row that has both; a ValueError for a table that lacks their columns."""
-    rows = table_of(as_lines(text), "\t" if "\t" in text.partition("\n")[0] else ",")
+    first = next((line for line in lines_of(text) if line.strip()), "")
+    rows = table_of(as_lines(text), "\t" if "\t" in first else ",")
     line, header = next(rows, (1, []))
     names = [name.strip() for name in header]
     if missing := [name for name in LAYOUTS[layout] if name not in names]:

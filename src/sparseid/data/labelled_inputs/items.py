@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.data.audio_mnist_sequence.times import RATE, WINDOW, frame_spans, frames_of
-from sparseid.data.npz import open_npz
+from sparseid.data.npz import read_npz
 from sparseid.data.tables import single_precision
 from sparseid.errors import InputError
 from sparseid.spelling import did_you_mean
@@ -119,8 +119,7 @@ def items_of_file(path: Path) -> LabelledItems:
         If it cannot be read, or its arrays are not as in `LAYOUT`.
     """
     try:
-        with open_npz(path) as file:
-            arrays = {name: file[name] for name in file.files}
+        arrays = read_npz(path)
     except InputError as error:
         raise InputError(f"{path}: {error}\n{LAYOUT}") from error
     try:

@@ -96,10 +96,10 @@ class MatrixData(FeatureData):
 
 
 def remarks_on(table: Table, train: NDArray[np.int64], scale: Scale | None) -> list[str]:
-    """Return lines for the log: the size of a table, and its columns that do not vary in the training rows."""
+    """Return lines for the log: those of a table, its size, and its columns that do not vary in the training rows."""
     rows, features = table.values.shape
     constant = table.names[np.ptp(table.values[train], axis=0) == 0 if scale is None else np.isinf(scale.spread)]
-    lines = [f"{rows} rows, {len(train)} of them for training; {features} columns"]
+    lines = [*table.remarks, f"{rows} rows, {len(train)} of them for training; {features} columns"]
     if len(constant):
         lines.append(f"columns that do not vary in the training rows: {', '.join(constant[:5])} ({len(constant)})")
     return lines

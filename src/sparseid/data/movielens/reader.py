@@ -165,19 +165,25 @@ def read_titles(path: Path, release: Release) -> tuple[dict[int, str], dict[int,
     except ValueError as error:
         raise InputError(f"{path}, {error}: a title with a comma is quoted, quotes in it are doubled", KEYS) from error
     for number, entry in records[release.header :]:
-        if len(entry) <= title or not entry[movie].strip().isdecimal() or len(entry[movie]) > MOST_DIGITS:
+        film = _film(entry[movie]) if len(entry) > max(title, movie) else None
+        if film is None:
             line = lines_of(text)[number - 1]
             raise InputError(f"{path}, line {number}: {line[:LISTED]!r} is not a film and its title", KEYS)
-        if release.header and len(entry) > len(found):
+        if release.header and any(field.strip() for field in entry[len(found) :]):
             text = f"{len(entry)} fields where the first line has {len(found)}: quote a title that has commas"
             raise InputError(f"{path}, line {number}: {text}", KEYS)
-        film = int(entry[movie])
         if film in titles:
             text = f"film {film} has a title in line {lines[film]} already, {titles[film][:LISTED]!r}: remove one"
             raise InputError(f"{path}, line {number}: {text}", KEYS)
         titles[film], lines[film] = entry[title].strip(), number
         genres[film] = entry[genre[0]].strip() if genre and len(entry) > genre[0] else ""
     return titles, genres, remark
+
+
+def _film(text: str) -> int | None:
+    """Return the number of a film, which some programs write with a decimal place, ``1.0``; None if it is none."""
+    number, _, decimals = text.strip().partition(".")
+    return int(number) if number.isdecimal() and not decimals.strip("0") and len(number) <= MOST_DIGITS else None
 
 
 def _told(path: Path, release: Release) -> bool:

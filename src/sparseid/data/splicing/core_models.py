@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from sparseid.data.npz import open_npz
+from sparseid.data.npz import read_npz
 from sparseid.errors import InputError
 
 KEYS = ("data.path",)
@@ -63,8 +63,7 @@ def read_core_models(path: Path) -> CoreModels:
         If the file cannot be read, or an array is missing, unknown, has another shape or values that are not numbers.
     """
     try:
-        with open_npz(path) as file:
-            arrays = {name: file[name] for name in file.files}
+        arrays = read_npz(path)
     except InputError as error:
         text = "its arrays are described in src/sparseid/data/splicing/README.md"
         raise InputError(f"{path} cannot be read: {error}; {text}", KEYS) from error

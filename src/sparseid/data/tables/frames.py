@@ -22,13 +22,24 @@ if TYPE_CHECKING:
 
 def table_of_parquet(path: Path, columns: Sequence[str], ids: str) -> Table:
     """Return the table of a parquet file; see `table_of_frame`."""
-    import pandas as pd
+    return table_of_frame(frame_of_parquet(path), columns, ids)
+
+
+def frame_of_parquet(path: Path) -> pd.DataFrame:
+    """Return the frame of a parquet file; whole numbers stay whole where some of a column are missing.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read; the message leaves out its name.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
 
     try:
-        frame = pd.read_parquet(path)
-    except (OSError, ValueError) as error:  # of pyarrow
+        return parquet.read_table(path).to_pandas(integer_object_nulls=True)
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise InputError(f"it cannot be read as parquet ({str(error).splitlines()[0]})") from error
-    return table_of_frame(frame, columns, ids)
 
 
 def table_of_frame(frame: pd.DataFrame, columns: Sequence[str] = (), ids: str = "") -> Table:
@@ -68,7 +79,8 @@ def _array_of(column: pd.Series, name: str) -> NDArray[Any]:
 
     if isinstance(column.dtype, pd.CategoricalDtype) and pd.api.types.is_numeric_dtype(column.cat.categories):
         raise InputError(f"column {name!r} is categorical: convert it to numbers, or drop it")
-    kind: Any = getattr(column.dtype, "numpy_dtype", getattr(column.dtype, "subtype", column.dtype))
+    kind: Any = column.dtype
+    kind = kind.subtype if isinstance(kind, pd.SparseDtype) else getattr(kind, "numpy_dtype", kind)
     if isinstance(kind, np.dtype) and kind.kind in "fiubc" and not column.isna().any():
         return column.to_numpy(kind)
     array = np.asarray(column) if isinstance(column.dtype, np.dtype) else np.asarray(column, object)

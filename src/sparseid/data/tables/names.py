@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparseid.data.tables.numbers import array_of, is_missing, shown
+from sparseid.data.tables.numbers import array_of, is_missing, says_missing, shown
 from sparseid.errors import InputError
 from sparseid.spelling import did_you_mean
 
 LISTED = 10
 """Maximum number of names in a message."""
-UNNAMED = ("", "nan", "NaN", "NA", "N/A", "#N/A", "<NA>", "NaT", "null", "NULL", "None")
-"""Texts that programs write for a missing class."""
 
 
 def counted(rows: Sized) -> list[str]:
@@ -115,9 +113,9 @@ def check_present(what: str, texts: NDArray[np.str_], where: Callable[[int], str
     Raises
     ------
     InputError
-        If one is empty, or a usual sign for a missing value.
+        If one is empty, or stands for a missing value (`says_missing`).
     """
-    if (missing := np.isin(np.char.strip(texts), UNNAMED)).any():
+    if (missing := np.isin(texts, [name for name in set(texts.tolist()) if says_missing(name)])).any():
         row, text = int(missing.argmax()), str(texts[missing.argmax()])
         said = f"{text!r} stands for a missing value" if text.strip() else "it is missing"
         remedy = "fill it, or drop the row" + ("; if it is a name, write it differently" if text.strip() else "")

@@ -17,12 +17,27 @@ BEYOND = f"beyond double precision ({np.finfo(float).max:.2g}): rescale the colu
 FINE = 1000
 """Digits of fractions, more than those of the whole part of any number in double precision."""
 SIGN, UNIT = r"[-+\N{MINUS SIGN}\N{EN DASH}]", r"[%\N{PER MILLE SIGN}$\N{POUND SIGN}\N{YEN SIGN}\N{EURO SIGN}]"
-WRITTEN = re.compile(
-    rf"\(?\s*{SIGN}?\s*{UNIT}?\s*{SIGN}?\s*"
-    r"(\d+([.,]\d*)?|[.,]\d+|\d{1,3}([.,'\N{RIGHT SINGLE QUOTATION MARK}\s]\d{3})+([.,]\d+)?)"
-    rf"([eE]{SIGN}?\d+)?\s*{UNIT}?\s*\)?"
+DIGITS = (
+    rf"(\d+([.,]\d*)?|[.,]\d+|\d{{1,3}}([.,'\N{{RIGHT SINGLE QUOTATION MARK}}\s]\d{{3}})+([.,]\d+)?)([eE]{SIGN}?\d+)?"
 )
+DECIMAL = rf"\d*[.,]\d+([eE]{SIGN}?\d+)?"
+WRITTEN = re.compile(rf"\(?\s*{SIGN}?\s*{UNIT}?\s*{SIGN}?\s*{DIGITS}\s*{UNIT}?\s*\)?")
 """A number as it is written for people: decimal commas, thousands apart, percent and currencies, (5) for -5."""
+MEASURED = re.compile(
+    rf"""[<>=~\N{{LESS-THAN OR EQUAL TO}}\N{{GREATER-THAN OR EQUAL TO}}\N{{ALMOST EQUAL TO}}]+\s*{SIGN}?\s*{DIGITS}\D*
+    |{SIGN}?\s*{DIGITS}\D*(\N{{PLUS-MINUS SIGN}}|\+/?-)\s*{DIGITS}\D*
+    |{SIGN}?\s*{DIGITS}\s*/\s*{DIGITS}
+    |{SIGN}?\s*{DECIMAL}\s*({SIGN}|\.\.|to)\s*{DECIMAL}\D*
+    |[\[(]\s*{SIGN}?\s*{DIGITS}\s*[,;]\s*{SIGN}?\s*{DIGITS}\s*[\])]
+    |[\[(]?\s*{SIGN}?\s*{DECIMAL}(?![\d/:_]|[-.,]\w)[^\d_]*\d?[^\d_]*
+    |((np|numpy)\.\w+|tensor|array|Decimal|Fraction)\(.*\)""",
+    re.VERBOSE,
+)
+"""A number with something else: a bound, an error, a fraction, a range, a decimal number with its unit, code."""
+MISSING = ("", "na", "nan", "n/a", "null", "none", "-", "<na>", "nat", "#n/a")
+"""Texts, in lower case, that people and programs write for what is missing."""
+TRUTHS = {"true": 1.0, "false": 0.0}
+"""Truths, in lower case -> their numbers."""
 
 
 def array_of(values: Any) -> NDArray[Any]:
@@ -104,21 +119,33 @@ def shown(value: Any) -> str:
 
 
 def is_written(text: str) -> bool:
-    """Return whether a text is a number as it is written for people, or says that one is missing.
+    """Return whether a text is a number as it is written for people, or one with something else, as of a measurement.
 
     Examples
     --------
-    >>> [is_written(text) for text in ("1,5", "5 %", "(5)", "\N{MINUS SIGN}2.5", "1 000", "cell-1", "1-2", "10.0.0.1")]
-    [True, True, True, True, True, False, False, False]
+    >>> [is_written(text) for text in ("1,5", "5 %", "(5)", "\N{MINUS SIGN}2.5", "1 000", "1.5 kg", "<5", "1/2")]
+    [True, True, True, True, True, True, True, True]
+    >>> [is_written(text) for text in ("cell-1", "1-2", "10.0.0.1", "5 mg", "2020-01-01", "ENSG01.2", "NA")]
+    [False, False, False, False, False, False, False]
     """
-    text = text.strip()
-    return _says_missing(text) or bool(WRITTEN.fullmatch(text))
+    return bool(WRITTEN.fullmatch(text.strip()) or MEASURED.fullmatch(text.strip()))
+
+
+def says_missing(text: str) -> bool:
+    """Return whether a text stands for a value that is missing, in upper or lower case.
+
+    Examples
+    --------
+    >>> [says_missing(text) for text in (" ", "NA", "n/a", "None", "-", "nano", "0")]
+    [True, True, True, True, True, False, False]
+    """
+    return text.strip().casefold() in MISSING
 
 
 def refusal(text: str) -> str:
     """Return why a text is not a finite number, and the remedy."""
     text = text.strip()
-    if _says_missing(text):
+    if says_missing(text):
         return f"{'the value' if not text else repr(text)} is missing: fill it, or drop the row or column"
     if math.isinf(number_of(text)):
         if any(letter.isdigit() for letter in text):
@@ -129,8 +156,8 @@ def refusal(text: str) -> str:
         remedy = "write decimals with a point"
     elif WRITTEN.fullmatch(text):
         remedy = "write it as -1234.5 is, with a hyphen and a point only"
+    elif MEASURED.fullmatch(text):
+        remedy = "write nothing but a number, as -1234.5 is"
+    elif text.casefold() in TRUTHS:
+        remedy = "write truths as 1 and 0"
     return f"{shown(text)} is not a number{':' if 'write' in remedy else ';'} {remedy}"
-
-
-def _says_missing(text: str) -> bool:
-    return not text or text.casefold() in ("na", "nan", "n/a", "null", "none", "-", "<na>", "nat", "#n/a")

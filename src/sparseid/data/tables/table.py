@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sparseid.data.sparse import dense, sparse_fault
 from sparseid.data.tables.names import check_present, counted, doubled, others, texts_of
-from sparseid.data.tables.numbers import SHOWN, array_of, number_of, refusal
+from sparseid.data.tables.numbers import SHOWN, TRUTHS, array_of, number_of, refusal
 from sparseid.data.tables.precision import Singles, check_exact, double_precision, doubtful, marks_of, single_precision
 from sparseid.data.tables.rows import Scale
 from sparseid.errors import InputError
@@ -34,6 +34,8 @@ class Table:
         Name -> (rows,) text of further columns, such as labels; empty where one is missing.
     lines
         (rows,) line of each row in its file; None if it has no lines.
+    remarks
+        Lines for a run's log: what was taken for names or ids without being named so.
 
     Raises
     ------
@@ -52,6 +54,7 @@ class Table:
     ids: NDArray[np.str_]
     columns: dict[str, NDArray[np.str_]] = field(default_factory=dict)
     lines: NDArray[np.int64] | None = None
+    remarks: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -125,7 +128,7 @@ class Table:
         return f"{self.where(row)}, column {str(self.names[column])!r}"
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        """Return one of the further columns as finite numbers (rows,).
+        """Return one of the further columns as finite numbers (rows,); truths, and nothing else, are 1 and 0.
 
         Raises
         ------
@@ -133,6 +136,8 @@ class Table:
             If a value is not a finite number.
         """
         numbers, texts = np.empty(len(self.ids)), self.columns[name].tolist()
+        if {text.casefold() for text in texts} <= set(TRUTHS):
+            return np.array([TRUTHS[text.casefold()] for text in texts])
         for row, text in enumerate(texts):
             numbers[row] = number_of(text)
             if not math.isfinite(numbers[row]):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.data.tables.names import counted, doubled, position_of
-from sparseid.data.tables.numbers import is_written, number_of, refusal
+from sparseid.data.tables.numbers import TRUTHS, is_written, number_of, refusal, says_missing, shown
 from sparseid.data.tables.precision import check_exact, doubtful, marks_of
 from sparseid.data.tables.table import Table
 from sparseid.errors import InputError
@@ -21,6 +21,7 @@ from sparseid.text import open_text, table_of
 
 ID_NAMES = ("", "id", "ids", "index", "unnamed: 0")
 """Names of a first column that holds ids, whatever its values."""
+IF_IDS = "If it holds ids of rows, name it id"
 
 
 def table_of_text(path: Path, kind: str, columns: Sequence[str], ids: str, keys: tuple[str, ...]) -> Table:
@@ -88,12 +89,16 @@ def _of_records(records: Iterator[tuple[int, list[str]]], columns: Sequence[str]
     values = np.stack(rows)
     found = texts[ids] if ids else counted(rows)
     names = [header[column] for column in numbers]
-    doubts = _doubts(names, values, marks)
+    doubts, remarks = _doubts(names, values, marks), _remarks_on_names(header, start)
     if first_may_be_ids:
-        if header[0].casefold() in ID_NAMES or _are_ids(leading, header[0], lines):
+        if header[0].casefold() in ID_NAMES:
             found = [text.strip() for text in leading]
+        elif all(math.isnan(number_of(text)) for text in leading):
+            found = [text.strip() for text in leading]
+            _check_ids(found, header[0], lines)
+            remarks.append(_remark_on_ids(header[0], found[0], lines[0]))
         else:
-            one = [_row([text], [0], header, line) for text, line in zip(leading, lines, strict=True)]
+            one = [_first(text, header, line) for text, line in zip(leading, lines, strict=True)]
             first = np.stack([row for row, _ in one])
             doubts += _doubts(header[:1], first, [of_row for _, of_row in one])
             values, names = np.concatenate([first, values], axis=1), [header[0], *names]
@@ -103,25 +108,42 @@ def _of_records(records: Iterator[tuple[int, list[str]]], columns: Sequence[str]
         np.array(found, np.str_),
         {name: np.array(texts[name], np.str_) for name in columns},
         np.array(lines),
+        tuple(remarks),
     )
     return table, doubts
 
 
-def _are_ids(texts: Sequence[str], name: str, lines: Sequence[int]) -> bool:
-    """Return whether the texts of a first column are ids, since none is a number.
+def _check_ids(texts: Sequence[str], name: str, lines: Sequence[int]) -> None:
+    """Refuse texts of a first column, none of them a number, that are no ids.
 
     Raises
     ------
     InputError
-        If most of them are numbers in another form, such as with decimal commas, or missing.
+        If one is a truth or a number in another form, such as with a decimal comma or a unit, most are missing, or one
+        occurs twice.
     """
-    if not all(math.isnan(number_of(text)) for text in texts):
-        return False
-    written = [row for row, text in enumerate(texts) if is_written(text)]
-    if 2 * len(written) > len(texts):
-        fault = refusal(texts[written[0]])
-        raise InputError(f"line {lines[written[0]]}, column {name!r}: {fault}. If it holds ids of rows, name it id")
-    return True
+    wrong = [row for row, text in enumerate(texts) if is_written(text) or text.casefold() in TRUTHS]
+    missing = [row for row, text in enumerate(texts) if says_missing(text)]
+    if 2 * len(missing) > len(texts):
+        wrong = wrong or missing
+    if wrong:
+        raise InputError(f"line {lines[wrong[0]]}, column {name!r}: {refusal(texts[wrong[0]])}. {IF_IDS}")
+    if twice := doubled(np.array(texts, np.str_)):
+        places = " and ".join(f"line {lines[row]}" for row in twice)
+        fault = f"{shown(texts[twice[0]])} is not a number, and no id of a row, since it occurs twice, in {places}"
+        raise InputError(f"column {name!r}: {fault}; columns of text are named in the settings, or dropped")
+
+
+def _remark_on_ids(name: str, text: str, line: int) -> str:
+    held = f"column {name!r} holds text ({shown(text)} in line {line})"
+    return f"{held}: it is taken for the ids of the rows. If it is something else, leave it out with data.ignore"
+
+
+def _remarks_on_names(header: Sequence[str], line: int) -> list[str]:
+    names = [name for name in header if name]
+    if any(math.isnan(number_of(name)) for name in names):
+        return []
+    return [f"line {line} is taken for the names of the columns, which count them. If it is a row, add a line of names"]
 
 
 def _doubts(names: Sequence[str], values: NDArray[np.float64], marks: Sequence[NDArray[np.int64] | None]) -> list[str]:
@@ -144,9 +166,10 @@ def check_header(header: Sequence[str], line: int) -> None:
     """
     if not any(header):
         raise InputError("it is empty: it needs a line of names, and a line per row")
-    names = [number_of(name) for name in header if name]
-    counted = [[float(number) for number in range(start, start + len(names))] for start in (0, 1)]
-    if not any(math.isnan(number) for number in names) and names not in counted:
+    names = [name for name in header if name]
+    first = (0, 1) if not header[0] else (0,)  # pandas counts columns from 0; rows rarely begin with nothing, 1, 2
+    counting = [[str(number) for number in range(start, start + len(names))] for start in first]
+    if names not in counting and not any(math.isnan(number_of(name)) for name in names):
         raise InputError(f"line {line} holds numbers, where the names of the columns belong: add a line of names")
     if unnamed := [column for column, name in enumerate(header) if column and not name]:
         raise InputError(f"column {unnamed[0] + 1} has no name in line {line}: name it, or remove it")
@@ -174,3 +197,11 @@ def _row(
         (column, text) for column, text in zip(columns, texts, strict=True) if not math.isfinite(number_of(text))
     )
     raise InputError(f"line {line}, column {header[column]!r}: {refusal(text)}")
+
+
+def _first(text: str, header: Sequence[str], line: int) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
+    """Return the number in the first column of a line, and its mark."""
+    try:
+        return _row([text], [0], header, line)
+    except InputError as error:
+        raise InputError(f"{error}. {IF_IDS}") from error

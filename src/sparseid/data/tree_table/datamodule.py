@@ -96,10 +96,11 @@ class TreeTableData(EnvironmentData):
             "arc_names": named.arcs,
             "row_ids": table.ids[test],
         }
-        self.remarks.append(
+        self.remarks += [
+            *table.remarks,
             f"{len(table.ids)} rows of {len(names)} environments, {len(train)} of them for training; "
-            f"{self.features} features; a tree of {named.tree.nodes} nodes"
-        )
+            f"{self.features} features; a tree of {named.tree.nodes} nodes",
+        ]
 
     @classmethod
     def from_settings(cls, settings: TreeTableSettings, run: RunNumbers) -> Self:  # type: ignore[override]

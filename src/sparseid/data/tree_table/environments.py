@@ -84,6 +84,18 @@ def read_nodes(path: Path) -> Nodes:
         raise InputError(f"the tree {path}: {error}", KEYS) from error
 
 
+def is_newick(text: str) -> bool:
+    """Return whether a text, and not the path of a file, is a tree in Newick format: a parenthesis, behind comments.
+
+    Examples
+    --------
+    >>> [is_newick(text) for text in ("(a,b);", " [&R] [two] ((a,b),c);", "[old] tree.nwk", "trees/(a).nwk")]
+    [True, True, False, False]
+    """
+    start = SPACE.match(text)
+    return text.startswith("(", start.end() if start else 0)
+
+
 def parse_newick(text: str) -> Nodes:
     """Return the nodes of a tree in Newick format; lengths and comments are ignored.
 

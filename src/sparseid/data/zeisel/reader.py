@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sparseid.data.download import download
 from sparseid.data.paths import data_folder, samples_folder, unusable
 from sparseid.data.tables.names import others
+from sparseid.data.tables.numbers import says_missing
 from sparseid.data.text_frames import frame_of_text
 from sparseid.data.zeisel.settings import SAMPLE
 from sparseid.errors import InputError
@@ -113,8 +114,9 @@ def read_original(path: Path) -> Cells:
         where = _wrong_line(path, genes_from, len(classes)) or f": {error}"
         told = "A gene is its name, a number and the molecules in each cell, whole numbers, with tabs between"
         raise InputError(f"{path}{where}. {told}. Is the file complete?", KEYS) from error
-    if unnamed := [cell for cell, name in enumerate(classes.tolist(), start=1) if not name.strip()]:
-        text = f"{path}: cell {unnamed[0]} has no {CLASS} ({others(len(unnamed))})"
+    if unnamed := [cell for cell, name in enumerate(classes.tolist(), start=1) if says_missing(name)]:
+        name = classes[unnamed[0] - 1].strip()
+        text = f"{path}: cell {unnamed[0]} has no {CLASS}{f' but {name!r}' if name else ''} ({others(len(unnamed))})"
         raise InputError(f"{text}: name its class, or leave the cell out", KEYS)
     if not varying(counts).any():
         raise InputError(f"no gene of {path} varies: each has the same count in all cells", KEYS)
@@ -162,6 +164,8 @@ def _header(path: Path) -> tuple[NDArray[np.str_], int]:
             label, *values = _fields(line)
             if not label and values:  # lines about cells have their name in the second field
                 label, *values = values
+            if label == CLASS and classes is not None:
+                raise InputError(f"{path}, line {number + 1}: a second line {CLASS}: remove one of them", KEYS)
             if label == CLASS:
                 classes = np.array(values)
             if not any([label, *values]) and classes is not None:
