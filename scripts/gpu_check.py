@@ -195,16 +195,18 @@ def rows_of(experiment: str, settings: Sequence[str], arguments: argparse.Namesp
 
 def compared(ours: list[Row] | str, theirs: list[Row] | str) -> dict[str, Any]:
     """Return the largest difference of two lists of rows, relative to the larger number, and the metric with it."""
-    for problem in (ours, theirs):
-        if isinstance(problem, str):
-            return {"problem": problem}
+    if isinstance(ours, str):
+        return {"problem": ours}
+    if isinstance(theirs, str):
+        return {"problem": theirs}
     mine, other = ({name_of(row): row.value for row in rows if row.metric != "seconds"} for rows in (ours, theirs))
     if mine.keys() != other.keys():
         return {"problem": "other numbers were measured"}
+    pairs = {name: (value, other[name]) for name, value in mine.items()}
     differences = {
-        name: abs(value - other[name]) / max(abs(value), abs(other[name]), 1e-12)
-        for name, value in mine.items()
-        if value is not None and other[name] is not None
+        name: abs(a - b) / max(abs(a), abs(b), 1e-12)
+        for name, (a, b) in pairs.items()
+        if a is not None and b is not None
     }
     worst = max(differences, key=lambda name: differences[name], default=None)
     if worst is None:
