@@ -10,7 +10,7 @@ from sparseid.settings import MethodSettings, TrainerSettings, settings_errors
 
 def batches_of(size):
     """The part of a run that the rules look at."""
-    return SimpleNamespace(trainer=SimpleNamespace(batch_size=size))
+    return SimpleNamespace(trainer=SimpleNamespace(batch_size=size, early_stop=EarlyStopSettings()))
 
 
 def test_what_the_yaml_says_can_be(walk_config):
