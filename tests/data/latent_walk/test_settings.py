@@ -5,7 +5,7 @@ import pytest
 
 from sparseid.config.schema import RunConfig
 from sparseid.config.validate import problems
-from sparseid.settings import MethodSettings, TrainerSettings, settings_errors
+from sparseid.settings import EarlyStopSettings, MethodSettings, TrainerSettings, settings_errors
 
 
 def batches_of(size):
