@@ -3,6 +3,7 @@
 import importlib.util
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -100,3 +101,10 @@ def test_a_slice_of_the_test_of_data_with_known_factors_is_measured(tmp_path, co
     options = ["--experiment", "sparse_vae/fig3", "--scale", "smoke", "--steps", "2", "--items", "8"]
     assert costs(*options, "--costs", str(file), "trainer=cpu") == 0
     assert [cost.experiment for cost in read_costs(file)] == ["sparse_vae/fig3"]
+
+
+def test_what_a_test_does_once_counts_once(monkeypatch):
+    script, data = load(), SimpleNamespace(test_items=0)
+    monkeypatch.setattr(script, "seconds", lambda work, device: 5.0 + 0.1 * data.test_items)
+    assert script.test_seconds(None, data, 10, 1000, None) == pytest.approx(105.0)
+    assert script.test_seconds(None, data, 10, 4, None) == pytest.approx(6.0)
