@@ -112,9 +112,8 @@ def measure(cfg: RunConfig, warm_up: int, steps: int, items: int) -> Cost:
             trainer.limit_val_batches = slice_of = min(max(items // batch_items, 1), batches)
             part = seconds(lambda: trainer.validate(module, datamodule=data, verbose=False), device)
             validate = part * batches / slice_of
-        test = test_seconds(
-            lambda: trainer.test(module, datamodule=data, verbose=False), data, items, most_items, device
-        )
+        tested = partial(trainer.test, module, datamodule=data, verbose=False)
+        test = test_seconds(tested, data, items, most_items, device)
     made_with = environment.describe(cfg.seed, str(device))
     return Cost(
         experiment=cfg.experiment,
@@ -125,7 +124,7 @@ def measure(cfg: RunConfig, warm_up: int, steps: int, items: int) -> Cost:
         step_s=round(step_s + validate / period, 6),
         test_s=round(test, 3),
         made_with={
-            "timed": f"{steps} steps, fastest of {BLOCKS} blocks; {items} and {2 * items} test items, faster of two times",
+            "timed": f"{steps} steps, fastest of {BLOCKS} blocks; {items}, {2 * items} test items, faster of two times",
             "threads": torch.get_num_threads(),
             "clock": "processor time" if processor_time(device) else "wall time",
             "cores": os.cpu_count(),
