@@ -135,7 +135,7 @@ def _readings(title: str, experiment: str) -> Callable[[pd.DataFrame, str], str]
     def section(rows: pd.DataFrame, scale: str) -> str:
         if rows.empty:  # to compose all readings takes half a minute
             return ""
-        found = {variant: variant.of(rows) for variant in variants(scale, experiment)}
+        found = {variant: closeness.complete(variant.of(rows)) for variant in variants(scale, experiment)}
         leads = {variant: closeness.lead(own) for variant, own in found.items()}
         distances = {variant: closeness.distance(own) for variant, own in found.items() if len(leads[variant])}
         if not distances:
@@ -144,6 +144,7 @@ def _readings(title: str, experiment: str) -> Callable[[pd.DataFrame, str], str]
             [
                 f"`{variant}`",
                 str(len(leads[variant])),
+                _latents(found[variant]),
                 f"{distances[variant]:.1f}",
                 f"{closeness.raised(found[variant]):.0f}",
                 _lead(leads[variant]),
@@ -151,16 +152,25 @@ def _readings(title: str, experiment: str) -> Callable[[pd.DataFrame, str], str]
             ]
             for variant in sorted(distances, key=lambda variant: distances[variant])
         ]
-        head = ["variant", "n", "distance", f"pairs raised, of {len(closeness.PAIRS)}", "RegCL above every other cell"]
+        raised = f"pairs raised, of {len(closeness.PAIRS)}"
+        head = ["variant", "n", "latents", "distance", raised, "RegCL above every other cell"]
         text = (
             f"Runs: `experiment={experiment}`; {len(lines)} of {len(found)} readings. Distance: mean absolute "
             "difference to the paper over the 36 entries of table 1, in points of AUC. Pairs raised: those of an "
             "attribution method and a training whose mean AUC regularisation raises. Clipped: largest share of clipped "
-            "outputs, in percent.\n"
+            "outputs, in percent. "
+            "Data sets with all 36 entries count; readings are only comparable over the same numbers of latents.\n"
         )
         return "\n".join([f"## {title}, scale={scale}\n", text, _table([*head, "clipped"], lines)])
 
     return section
+
+
+def _latents(rows: pd.DataFrame) -> str:
+    """Return the numbers of latents: ``4, 6`` or ``4 to 9``."""
+    found = [int(latents) for latents in values_of(rows, "dim")]
+    whole = len(found) > 2 and found == list(range(found[0], found[-1] + 1))
+    return f"{found[0]} to {found[-1]}" if whole else ", ".join(map(str, found))
 
 
 def _scale_section(rows: pd.DataFrame, scale: str) -> str:

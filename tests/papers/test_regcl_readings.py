@@ -8,11 +8,11 @@ from sparseid.config.identity import recipe_hash, row_keys
 from sparseid.config.sweep import plan
 from sparseid.papers.presets import artefact_runs, of_artefact
 from sparseid.papers.regcl.claims import REGCL
-from sparseid.papers.regcl.closeness import PAIRS, clipped, closeness_rows, distance, lead, raised
+from sparseid.papers.regcl.closeness import PAIRS, clipped, closeness_rows, complete, distance, lead, raised
 from sparseid.papers.regcl.readings import reading_rows
 from sparseid.papers.regcl.study import printed
 from sparseid.papers.registry import ARTEFACTS
-from sparseid.papers.rows import key, newest, no_rows, rows_frame
+from sparseid.papers.rows import joined, key, newest, no_rows, rows_frame
 from sparseid.reporting.aggregate import entries
 from sparseid.training.rows import Row
 
@@ -79,6 +79,20 @@ def test_nothing_is_said_without_all_entries(trials):
     assert closeness_rows(rows).empty
     assert reading_rows(of_artefact(rows, ID, "small")).empty
     assert reading_rows(no_rows()).empty
+
+
+def test_only_data_sets_with_all_entries_count(trials):
+    whole = rows_of(trials, printed())
+    shifted = {name: value + 3 for name, value in printed().items()}
+    part = rows_of(trials, shifted)
+    part = part[(key(part, "training") != "supervised") | (key(part, "regularisation") != "regularised")]
+    part = part.assign(key_dim=8)
+    both = joined(whole, part)
+    assert set(key(complete(both), "dim")) == set(key(whole, "dim"))
+    found = closeness_rows(both)
+    assert found[found["metric"] == "distance"]["value"].tolist() == [pytest.approx(0)]
+    assert closeness_rows(part).empty
+    assert list(complete(whole.iloc[:0])) == list(whole)
 
 
 def test_rows_name_their_reading(trials):

@@ -5,18 +5,29 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from sparseid.measurements import Key
 from sparseid.papers.regcl.claims import ATTRIBUTIONS, ENTRIES, REGCL, REGULARISATIONS, TRAININGS, auc
 from sparseid.papers.regcl.study import best_by_latents, printed
-from sparseid.papers.rows import newest_row, with_keys
+from sparseid.papers.rows import newest_row, replicates_of, with_keys
 
 METRICS = ("distance", "raised", "lead", "saturated")
 """Metrics of :func:`closeness_rows`."""
 
 PAIRS = tuple(product(ATTRIBUTIONS, TRAININGS))
 """Pairs of entries that differ in the regularisation, which raises every one of them in the paper."""
+
+
+def complete(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the data sets (seed, latents) that have all entries of table 1.
+
+    Entries over different data sets would differ for that reason, too.
+    """
+    shared = set.intersection(*(set(auc(rows, *name).index) for name in ENTRIES))
+    kept = [of in shared for of in replicates_of(rows, ("dim",))]
+    return rows[np.array(kept, dtype=bool)]
 
 
 def distance(rows: pd.DataFrame) -> float:
@@ -52,8 +63,10 @@ def clipped(rows: pd.DataFrame) -> float:
 def closeness_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """Return ``distance``, ``raised`` and ``saturated`` over all data sets, without seed, and ``lead`` of each.
 
-    The only key is the number of latents of a ``lead``. No rows unless all entries of table 1 are measured.
+    The only key is the number of latents of a ``lead``. Data sets without some entry do not count; no rows without any
+    that has all of them.
     """
+    rows = complete(rows)
     leads = lead(rows)
     if leads.empty:
         return rows.iloc[:0]
