@@ -67,10 +67,10 @@ class Clock:
 
 
 class Call(NamedTuple):
-    """What became of a command."""
+    """Outcome of a command."""
 
     problem: str
-    """What went wrong; empty if nothing did."""
+    """Its last error; empty without one."""
     errors: list[str]
     """Its error messages."""
     ended: bool
@@ -117,7 +117,7 @@ def experiments(scale: str) -> list[str]:
 def timed(
     names: Sequence[str], arguments: argparse.Namespace, clock: Clock, *settings: str
 ) -> tuple[dict[str, Cost], dict[str, str], Call]:
-    """Return the measured costs by experiment, the problems of others, and what became of the whole."""
+    """Return the measured costs by experiment, the problems of others, and the outcome of the whole."""
     with tempfile.TemporaryDirectory() as place:
         file = Path(place) / "costs.json"
         command = [*COSTS, "--experiment", *names, "--scale", arguments.scale, "--costs", str(file), "--warm-up", "3"]

@@ -97,6 +97,11 @@ class FactorImages(ABC):
     def __init__(self, grid: FactorGrid, side: int) -> None:
         self.grid, self.side = grid, side
 
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Channels, height and width of an image, as networks take it."""
+        return self.channels, self.side, self.side
+
     def __str__(self) -> str:
         factors = ", ".join(f"{name} {size}" for name, size in zip(self.grid.names, self.grid.sizes, strict=True))
         return f"{len(self.grid):,} images of {self.side} pixels: {factors}"

@@ -69,8 +69,7 @@ class GeneratorModule(ExperimentModule):
     @property
     def input_shape(self) -> tuple[int, ...]:
         """Channels, height and width of an image."""
-        images = self.factor_data.images
-        return (images.channels, images.side, images.side)
+        return self.factor_data.images.shape
 
     def transform(self, inputs: Tensor, arrays: Mapping[str, np.ndarray]) -> Tensor:
         """Return the codes (samples, latents) of images with values in [0, 1]: the posterior means."""

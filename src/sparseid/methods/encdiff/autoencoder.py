@@ -112,8 +112,7 @@ class AutoencoderModule(ExperimentModule):
     @property
     def input_shape(self) -> tuple[int, ...]:
         """Channels, height and width of an image."""
-        images = self.factor_data.images
-        return (images.channels, images.side, images.side)
+        return self.factor_data.images.shape
 
     def transform(self, inputs: Tensor, arrays: Mapping[str, np.ndarray]) -> Tensor:
         """Return the latents (samples, channels, height, width) of images in [0, 1], before quantisation."""

@@ -214,8 +214,7 @@ class EncDiffModule(ExperimentModule):
     @property
     def input_shape(self) -> tuple[int, ...]:
         """Channels, height and width of an image."""
-        images = self.factor_data.images
-        return (images.channels, images.side, images.side)
+        return self.factor_data.images.shape
 
     def transform(self, inputs: Tensor, arrays: Mapping[str, np.ndarray]) -> Tensor:
         """Return the code (samples, units), a number per concept, of images with values in [0, 1]."""
