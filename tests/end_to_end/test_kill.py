@@ -49,23 +49,29 @@ def kill(smoke, reached, delay):
 
 
 def kill_in_time(smoke, name, reached, delay, before):
-    """Kill the command at a moment; where that came too late, put the folder back and kill sooner."""
-    shutil.copytree(smoke.outputs, before)
-    for attempt in range(6):
+    """Kill the command at a moment; where that came too late, put a folder back and kill sooner.
+
+    `before` are the folders before each moment so far. If an earlier kill came so late that this moment never comes
+    (training was over), the folder before that kill is put back.
+    """
+    shutil.copytree(smoke.outputs, before[-1])
+    for attempt, folder in enumerate(reversed([*before, *before[-1:] * 3])):
         killed = kill(smoke, reached, delay / 2**attempt)
         if killed and (name == LAST or '"done"' not in state(smoke)):
             return
         shutil.rmtree(smoke.outputs)
-        shutil.copytree(before, smoke.outputs)
-    pytest.fail(f"was over six times before it could be killed: {name}")
+        shutil.copytree(folder, smoke.outputs)
+    pytest.fail(f"was over each time before it could be killed: {name}")
 
 
 @pytest.mark.slow
 def test_ten_kills_leave_the_rows_of_an_undisturbed_run(smoke, undisturbed, tmp_path):
     draw = random.Random(0)
     smoke.outputs.mkdir()
-    for number, (name, reached, within) in enumerate(MOMENTS):
-        kill_in_time(smoke, name, reached, draw.uniform(0, within), tmp_path / f"before-{number}")
+    before = []
+    for name, reached, within in MOMENTS:
+        before.append(tmp_path / f"before {name}")
+        kill_in_time(smoke, name, reached, draw.uniform(0, within), before)
     code, said = smoke.run()
     assert code == 0, said
     assert "is done" in said  # the last kill came after the rows ...

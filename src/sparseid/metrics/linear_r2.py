@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from sparseid.metrics.tensors import as_tensor
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -48,7 +50,7 @@ def linear_r2(train: Values, train_labels: Values, embedding: Values, labels: Va
     >>> round(float(linear_r2(z, z @ [[2.0], [-1.0]] + 7, z, z @ [[2.0], [-1.0]] + 7)), 6)
     1.0
     """
-    x, y, x_scored, y_scored = (torch.as_tensor(v).detach().double() for v in (train, train_labels, embedding, labels))
+    x, y, x_scored, y_scored = (as_tensor(v).detach().double() for v in (train, train_labels, embedding, labels))
     _check(x, y, x_scored, y_scored)
     finite = torch.stack([torch.isfinite(v).flatten(-2).all(dim=-1) for v in (x, y, x_scored, y_scored)]).all(dim=0)
     x, y, x_scored, y_scored = (torch.where(finite[..., None, None], v, 0.0) for v in (x, y, x_scored, y_scored))
@@ -79,8 +81,8 @@ def r2(predicted: Values, labels: Values) -> NDArray[np.float64]:
     >>> float(r2(labels, labels)), float(r2(labels[::-1], labels)), float(r2(labels, np.ones((2, 2))))
     (1.0, -3.0, nan)
     """
-    known = torch.as_tensor(labels).detach().double()
-    return _r2(known - torch.as_tensor(predicted).detach().double(), known).cpu().numpy()
+    known = as_tensor(labels).detach().double()
+    return _r2(known - as_tensor(predicted).detach().double(), known).cpu().numpy()
 
 
 def _r2(residual: Tensor, labels: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from sparseid.errors import InputError
+from sparseid.metrics.tensors import as_tensor
 
 Encoder = Callable[[Tensor], Tensor]
 """Maps (samples, D) to (samples, outputs), or a stack (members, samples, D) to (members, samples, outputs)."""
@@ -45,7 +46,7 @@ def as_inputs(encoder: Encoder, inputs: Tensor | NDArray[np.floating]) -> Tensor
         If a value is not finite, or the encoder computes in half precision.
     """
     # a copy: the caller's values do not change, and values created in inference mode can be differentiated
-    values = inputs.detach().clone() if isinstance(inputs, Tensor) else torch.tensor(np.asarray(inputs))
+    values = inputs.detach().clone() if isinstance(inputs, Tensor) else as_tensor(inputs)
     if values.dim() not in (2, 3) or not values.numel():
         text = "inputs must be (samples, features), or (members, samples, features) for a stack"
         raise ValueError(f"{text}, and not empty; got {tuple(values.shape)}")

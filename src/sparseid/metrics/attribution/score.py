@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
 from sparseid.metrics.attribution.inverse import inverted
+from sparseid.metrics.tensors import as_tensor
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -121,7 +121,7 @@ def minimum_norm_auc(
     >>> float(minimum_norm_auc(mixing, truth, rows=[1]))  # its inverse subtracts the first feature as much
     0.5
     """
-    encoders = inverted(torch.as_tensor(jacobians).mT)  # (..., samples, d, D): the pseudo-inverse itself
+    encoders = inverted(as_tensor(jacobians).mT)  # (..., samples, d, D): the pseudo-inverse itself
     return attribution_auc(encoders.abs().mean(dim=-3).cpu().numpy(), truth, rows)
 
 
