@@ -106,8 +106,8 @@ def sparling_rows() -> Callable[..., list[Row]]:
 
 @pytest.fixture(autouse=True)
 def _no_recorded_rows(monkeypatch):
-    """Leave out the recorded rows, so that reports hold what a test made and nothing else."""
-    monkeypatch.setattr("sparseid.papers.recorded.RECORDED", Path("no", "recorded", "rows"))
+    """Leave out the recorded rows, so that reports hold what a test made and nothing else, in all its processes."""
+    monkeypatch.setenv("SPARSEID_RECORDED", str(Path("no", "recorded", "rows")))
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def record(tmp_path, monkeypatch):
         folder = tmp_path / "recorded"
         shutil.rmtree(folder, ignore_errors=True)
         results.record(rows_frame(rows), folder)
-        monkeypatch.setattr(results, "RECORDED", folder)
+        monkeypatch.setenv(results.VARIABLE, str(folder))
 
     return make
 

@@ -4,7 +4,6 @@ import pytest
 
 from sparseid.config.sweep import plan
 from sparseid.launching import recorded
-from sparseid.papers.presets import RECORDED
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def test_a_run_that_another_starts_from_is_made_though_it_is_recorded(planned, m
 
 
 def test_all_runs_of_a_preset_with_recorded_results_are_skipped(monkeypatch):
-    monkeypatch.setattr("sparseid.papers.recorded.RECORDED", RECORDED)
+    monkeypatch.delenv("SPARSEID_RECORDED")
     planned = plan(["experiment=ddl/table4", "scale=small"])
     assert len(planned.trials) > 1
     assert recorded.without_recorded(planned).trials == ()

@@ -170,3 +170,14 @@ def test_a_damaged_table_of_runs_is_named_for_every_paper(tmp_path, content):
     assert rows.empty
     assert set(damaged) == {"tbr", "ddl"}
     assert all(text.startswith(f"{tmp_path / 'runs.csv'}, line") for text in damaged.values())
+
+
+def test_the_folder_can_be_another_one(tmp_path, monkeypatch):
+    chosen = tmp_path / "of a group"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SPARSEID_RECORDED", "~/of a group")
+    assert read_recorded()[0].empty  # it need not exist
+    record(rows_frame([replace(ROW, run="r")]), chosen)
+    assert read_recorded()[0]["run"].tolist() == ["r"]
+    monkeypatch.delenv("SPARSEID_RECORDED")
+    assert "r" not in set(read_recorded()[0]["run"])

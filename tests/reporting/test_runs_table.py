@@ -165,7 +165,7 @@ def test_a_sweep_over_settings_that_are_no_key_of_the_artefact_averages_nothing(
     kept = (tmp_path / "report" / "small" / "sparling-fig3-other-settings.md").read_text()
     assert "| method.encoder.width | FPE" in kept
     monkeypatch.undo()
-    monkeypatch.setattr("sparseid.papers.recorded.RECORDED", tmp_path / "none")
+    monkeypatch.setenv("SPARSEID_RECORDED", str(tmp_path / "none"))
     build_report(tmp_path, papers=["sparling"])
     html = (tmp_path / "report" / "sparling.html").read_text()
     assert '<a href="small/sparling-fig3-other-settings.md">' in html

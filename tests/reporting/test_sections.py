@@ -9,8 +9,8 @@ import pytest
 
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.papers.rows import newest, no_rows, rows_frame
-from sparseid.reporting import sections
-from sparseid.reporting.collect import Collection
+from sparseid.reporting import figure_source, sections
+from sparseid.reporting.collect import Collection, RunState
 from sparseid.reporting.sections import write_artefact
 
 STUB = '<svg viewBox="0 0 72 36"/>'
@@ -22,10 +22,10 @@ def drawn(monkeypatch):
     """List the figures that are drawn; their files hold next to nothing."""
     names = []
 
-    def save(figure, folder, name, kinds):
+    def save(figure, folder, name, kinds, source):
         names.append(f"{folder.name}/{name}")
         for kind in kinds:
-            (folder / f"{name}.{kind}").write_text(STUB)
+            (folder / f"{name}.{kind}").write_text(STUB + source)
         return [folder / f"{name}.{kind}" for kind in kinds]
 
     monkeypatch.setattr(sections, "save_figure", save)
@@ -70,6 +70,41 @@ def test_a_figure_of_numbers_that_the_paper_does_not_print_needs_our_rows(tmp_pa
     assert (drawn, section.figure, section.drawn_at) == ([], None, "")
 
 
+def test_a_figure_is_drawn_again_only_if_its_rows_or_the_code_changed(tmp_path, drawn, sparling_rows, monkeypatch):
+    entry = ARTEFACTS["sparling/fig4"]
+
+    def write(rows, kinds=("svg",)):
+        drawn.clear()
+        section = write_artefact(entry, Collection(newest(rows_frame(rows)), [], []), tmp_path, "small", kinds)
+        assert section.figure.width == 96
+        return len(drawn)
+
+    rows = sparling_rows(0)
+    assert write(rows) == 1
+    assert write([replace(row, commit="b" * 40, written="2026-05-02T10:00:00+00:00") for row in rows]) == 0
+    assert write(rows, ("svg", "png")) == 1  # the other file is missing
+    assert write([replace(rows[0], value=rows[0].value + 1e-9), *rows[1:]]) == 1
+    assert write(sparling_rows(1)) == 1
+    monkeypatch.setattr(figure_source, "_code", lambda: "changed")
+    assert write(sparling_rows(1)) == 1
+    assert write(sparling_rows(1)) == 0
+    (tmp_path / "small" / "sparling-fig4.svg").write_text(STUB)  # a damaged file, or of an earlier version
+    assert write(sparling_rows(1)) == 1
+
+
+def test_a_picture_of_saved_arrays_is_drawn_again_with_the_file_of_arrays(tmp_path, drawn, sparling_rows):
+    entry = replace(ARTEFACTS["sparling/fig4"], draw_arrays=lambda *_: "a figure")
+    rows, folder = newest(rows_frame(sparling_rows(0, densities=1))), tmp_path / "run"
+    folder.mkdir()
+    runs = [RunState(folder.rename(tmp_path / rows["run"][0]), "small", "sparling", "done", "")]
+    for values, expected in ((b"one", 1), (b"one", 0), (b"three", 1)):
+        drawn.clear()
+        if not (file := runs[0].path / "arrays.npz").exists() or file.read_bytes() != values:
+            file.write_bytes(values)
+        write_artefact(entry, Collection(rows, runs, []), tmp_path, "small")
+        assert len(drawn) == expected
+
+
 @pytest.mark.parametrize("kinds", [("svg",), ("svg", "png")])
 def test_a_figure_of_a_kind_that_is_not_asked_for_does_not_stay(tmp_path, drawn, kinds):
     folder = tmp_path / "small"
@@ -77,7 +112,7 @@ def test_a_figure_of_a_kind_that_is_not_asked_for_does_not_stay(tmp_path, drawn,
     (folder / "sparling-fig4.png").write_bytes(b"of an earlier report")
     write_artefact(ARTEFACTS["sparling/fig4"], NOTHING, tmp_path, "small", kinds)
     assert {path.suffix[1:] for path in folder.iterdir()} == {"md", "tex", *kinds}
-    assert all(path.read_text() == STUB for path in folder.glob("*.png"))
+    assert all(path.read_text().startswith(STUB) for path in folder.glob("*.png"))
 
 
 def test_a_report_composes_no_preset_and_needs_no_torch(tmp_path):

@@ -12,6 +12,7 @@ import csv
 import hashlib
 import io
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
@@ -22,12 +23,15 @@ import pandas as pd
 from sparseid.config.search_path import CONFIGS
 from sparseid.errors import InputError
 from sparseid.files import write_text
+from sparseid.homes import expanded
 from sparseid.measurements import Key
 from sparseid.papers.rows import COLUMNS, PREFIX, joined, key_columns, no_rows, times
 from sparseid.text import visible
 
 RECORDED = CONFIGS.parent / "outputs" / "recorded"
 """The project's own recorded results; an installed package has none."""
+VARIABLE = "SPARSEID_RECORDED"
+"""Environment variable that names another folder of recorded results."""
 RUNS = "runs.csv"
 PRESETS = "presets.csv"
 """Runs of each preset, see :mod:`sparseid.papers.presets`."""
@@ -43,7 +47,7 @@ def read_recorded(folder: Path | None = None) -> tuple[pd.DataFrame, dict[str, s
     Parameters
     ----------
     folder
-        Their folder, which need not exist; None for the project's own.
+        Their folder, which need not exist; None for that of ``$SPARSEID_RECORDED``, by default the project's own.
 
     Returns
     -------
@@ -53,7 +57,7 @@ def read_recorded(folder: Path | None = None) -> tuple[pd.DataFrame, dict[str, s
         Paper -> message about its damaged file, with the remedy; its rows are missing. Rows that differ from the digest
         of their run in ``runs.csv`` are damage, too. All papers if ``runs.csv`` cannot be read.
     """
-    folder = RECORDED if folder is None else folder
+    folder = Path(expanded(os.environ.get(VARIABLE) or str(RECORDED))) if folder is None else folder
     papers = [path for path in visible(folder.glob("*.csv")) if path.name not in (RUNS, PRESETS)]
     found, damaged = [], {}
     try:

@@ -71,7 +71,8 @@ def entries(artefact: Artefact, rows: pd.DataFrame, scale: str) -> list[Entry]:
         ours = artefact.aggregation.summarise(list(means.values()), metric) if places else None
         unit = target.unit if target else str(units[places[0]])
         older = tuple(sorted({commits[place] for place in places} - {commit}))
-        verdict = judge(target, ours, "paper" if artefact.computed else scale, complete(places))
+        judged_at = "paper" if artefact.computed else scale
+        verdict = judge(target, ours, judged_at, judged_at != "paper" or complete(places))
         return Entry(keys, metric, target, ours, verdict, unit, older, len(set(own_replicates)))
 
     found = [entry(keys, metric) for keys, metric in printed | measured]

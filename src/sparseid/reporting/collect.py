@@ -71,9 +71,13 @@ class Collection:
             self.outputs,
         )
 
+    def finished(self, scale: str) -> dict[str, Path]:
+        """Return the folders of the finished runs at a scale, by their names."""
+        return {run.path.name: run.path for run in self.runs if run.scale == scale and run.state == "done"}
+
     def arrays(self, scale: str) -> Arrays:
         """Return a lookup from run name to saved arrays (empty if the run saved none)."""
-        folders = {run.path.name: run.path for run in self.runs if run.scale == scale and run.state == "done"}
+        folders = self.finished(scale)
         return lambda name: read_arrays(RunFolder(folders[name]).arrays) if name in folders else {}
 
     def scales(self) -> list[str]:
@@ -92,7 +96,7 @@ def collect(outputs: Path, scale: str | None = None, recorded: Path | None = Non
     scale
         Only runs and rows of this scale; None for all.
     recorded
-        Folder of recorded rows; None for the project's own.
+        Folder of recorded rows; None as in :func:`~sparseid.papers.recorded.read_recorded`.
 
     Returns
     -------

@@ -15,14 +15,25 @@ PNG_DPI = 160
 KINDS = ("png", "svg")
 _OPTIONS: dict[str, dict[str, Any]] = {
     "png": {"dpi": PNG_DPI, "pil_kwargs": {"compress_level": 2}},  # 6, the default, takes three times as long
-    "svg": {"metadata": {"Date": None}},
+    "svg": {},
 }
+_HEAD = 4000
+"""Bytes of a file within which its source is named."""
 
 
-def save_figure(figure: Figure, folder: Path, name: str, kinds: Collection[str] = KINDS) -> list[Path]:
+def save_figure(
+    figure: Figure, folder: Path, name: str, kinds: Collection[str] = KINDS, source: str | None = None
+) -> list[Path]:
     """Save a figure as ``<name>.<kind>`` in `folder` (created if needed) for each of `kinds`, replaced atomically.
 
     The same figure gives the same bytes: no dates, no random ids.
+
+    Parameters
+    ----------
+    figure, folder, name, kinds
+        The figure and its files.
+    source
+        Digest of what it was drawn from, kept in the files for :func:`is_saved`.
     """
     from matplotlib import rc_context
 
@@ -32,7 +43,26 @@ def save_figure(figure: Figure, folder: Path, name: str, kinds: Collection[str] 
         engine.execute(figure)
         figure.set_layout_engine(None)
     paths = {kind: folder / f"{name}.{kind}" for kind in kinds}
+    named = {"Source": source} if source else {}
+    metadata = {"png": named, "svg": {"Date": None, **named}}
     with rc_context({"svg.hashsalt": "sparseid"}):
         for kind, path in paths.items():
-            replace_file(path, lambda file, kind=kind: figure.savefig(file, format=kind, **_OPTIONS[kind]))  # type: ignore[misc]
+            replace_file(
+                path,
+                lambda file, kind=kind: figure.savefig(  # type: ignore[misc]
+                    file, format=kind, metadata=metadata[kind], **_OPTIONS[kind]
+                ),
+            )
     return list(paths.values())
+
+
+def is_saved(folder: Path, name: str, kinds: Collection[str], source: str) -> bool:
+    """Return whether the files of a figure are there, drawn from the same source."""
+    for kind in kinds:
+        try:
+            with (folder / f"{name}.{kind}").open("rb") as file:
+                if source.encode() not in file.read(_HEAD):
+                    return False
+        except OSError:
+            return False
+    return True

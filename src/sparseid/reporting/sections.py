@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sparseid.files import write_text
 from sparseid.papers.artefact import Artefact
@@ -16,9 +17,13 @@ from sparseid.papers.presets import artefact_runs, of_artefact
 from sparseid.papers.targets import PaperTargets, Statement
 from sparseid.reporting.aggregate import Entry, entries
 from sparseid.reporting.collect import Collection
-from sparseid.reporting.figures import KINDS, save_figure
+from sparseid.reporting.figure_source import figure_source
+from sparseid.reporting.figures import KINDS, is_saved, save_figure
 from sparseid.reporting.pictures import Picture, picture
 from sparseid.reporting.tables import Line, caption, latex, lines, markdown, metric_text, paper_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _REPORTED_HEADER = ("entry", "metric", "paper", "n", "source")
 
@@ -126,10 +131,9 @@ def write_artefact(
     write_text(folder / f"{name}.tex", latex(table, heading))
     others = [] if len(rows) or artefact.draw is None else collection.scales()
     drawn_at = next((other for other in others if len(rows_of(artefact.id, scale=other))), "")
-    figure = None if drawn_at else artefact.figure(rows, collection.arrays(scale), scale)
-    saved = [] if figure is None else save_figure(figure, folder, name, kinds)
-    for path in {folder / f"{name}.{kind}" for kind in KINDS} - set(saved):  # of an earlier report
-        path.unlink(missing_ok=True)
+    drawn = not drawn_at and _draw(artefact, rows, collection, scale, folder, kinds)
+    for kind in set(KINDS) - set(kinds if drawn else ()):  # of an earlier report
+        (folder / f"{name}.{kind}").unlink(missing_ok=True)
     expected = artefact_runs(artefact.id, scale, collection.outputs)
     return Section(
         artefact=artefact,
@@ -141,11 +145,24 @@ def write_artefact(
         unchecked=artefact.unchecked,
         conditions={statement.id: statement.condition for statement in artefact.statements},
         files={kind: f"{scale}/{name}.{kind}" for kind in ("md", "tex")},
-        figure=picture(folder / f"{name}.svg", report) if figure is not None else None,
+        figure=picture(folder / f"{name}.svg", report) if drawn else None,
         drawn_at=drawn_at,
         expected=expected,
         done=expected & set(zip(rows["recipe"], rows["seed"], strict=True)),
     )
+
+
+def _draw(
+    artefact: Artefact, rows: pd.DataFrame, collection: Collection, scale: str, folder: Path, kinds: Sequence[str]
+) -> bool:
+    """Draw an artefact's figure, unless its files show the same already; return whether there is one."""
+    name, source = file_name(artefact.id), figure_source(artefact, rows, collection, scale)
+    if is_saved(folder, name, kinds, source):
+        return True
+    figure = artefact.figure(rows, collection.arrays(scale), scale)
+    if figure is not None:
+        save_figure(figure, folder, name, kinds, source)
+    return figure is not None
 
 
 def reported(paper: PaperTargets, artefact_id: str) -> Reported:

@@ -1,0 +1,55 @@
+"""Digest of everything that a figure of the report is drawn from, so that an unchanged figure is not drawn again."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.metadata import version
+
+import pandas as pd
+
+from sparseid.extensions import packages
+from sparseid.papers.artefact import Artefact
+from sparseid.papers.rows import key_columns
+from sparseid.reporting.collect import Collection
+from sparseid.training.run_folder import RunFolder
+
+_DRAWN = ("run", "seed", "metric", "value", "unit", "n")
+"""Columns of rows that a figure may show, besides the keys; not those that say when and where a run was made."""
+
+
+def figure_source(artefact: Artefact, rows: pd.DataFrame, collection: Collection, scale: str) -> str:
+    """Return a digest of the rows, arrays and code that an artefact's figure is drawn from.
+
+    Parameters
+    ----------
+    artefact
+        The artefact.
+    rows
+        Its rows at `scale`.
+    collection
+        All results; of the runs with these rows, the files of arrays count by size and time.
+    scale
+        The scale.
+    """
+    shown = rows[[*_DRAWN, *sorted(key_columns(rows))]]
+    found = hashlib.sha256(f"{_code()} {artefact.id} {scale} {[*shown]}".encode())
+    for column in shown:
+        found.update(pd.util.hash_pandas_object(shown[column].astype(str), index=False).to_numpy().tobytes())
+    if artefact.draw_arrays is not None:
+        folders = collection.finished(scale)
+        for name in sorted(set(rows["run"]) & folders.keys()):
+            file = RunFolder(folders[name]).arrays
+            state = file.stat() if file.exists() else None
+            found.update(f"{name} {state and (state.st_size, state.st_mtime_ns)}".encode())
+    return found.hexdigest()[:20]
+
+
+@cache
+def _code() -> str:
+    """Return a digest of this package and of all extensions: programs, labels and the papers' numbers."""
+    found = hashlib.sha256(version("matplotlib").encode())
+    for extension in packages():
+        for path in sorted(path for ending in ("py", "yaml") for path in extension.folder.rglob(f"*.{ending}")):
+            found.update(path.read_bytes())
+    return found.hexdigest()
