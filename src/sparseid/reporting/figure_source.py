@@ -35,7 +35,7 @@ def figure_source(artefact: Artefact, rows: pd.DataFrame, collection: Collection
     shown = rows[[*_DRAWN, *sorted(key_columns(rows))]]
     found = hashlib.sha256(f"{_code()} {artefact.id} {scale} {[*shown]}".encode())
     for column in shown:
-        found.update(pd.util.hash_pandas_object(shown[column].astype(str), index=False).to_numpy().tobytes())
+        found.update(pd.util.hash_pandas_object(shown[column], index=False).to_numpy().tobytes())
     if artefact.draw_arrays is not None:
         folders = collection.finished(scale)
         for name in sorted(set(rows["run"]) & folders.keys()):

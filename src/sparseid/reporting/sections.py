@@ -156,6 +156,8 @@ def _draw(
     artefact: Artefact, rows: pd.DataFrame, collection: Collection, scale: str, folder: Path, kinds: Sequence[str]
 ) -> bool:
     """Draw an artefact's figure, unless its files show the same already; return whether there is one."""
+    if artefact.draw is None and artefact.draw_arrays is None:
+        return False
     name, source = file_name(artefact.id), figure_source(artefact, rows, collection, scale)
     if is_saved(folder, name, kinds, source):
         return True
