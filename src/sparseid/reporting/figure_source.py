@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 
 import pandas as pd
 
@@ -16,6 +18,7 @@ from sparseid.training.run_folder import RunFolder
 
 _DRAWN = ("run", "seed", "metric", "value", "unit", "n")
 """Columns of rows that a figure may show, besides the keys; not those that say when and where a run was made."""
+_LENGTH = 20
 
 
 def figure_source(artefact: Artefact, rows: pd.DataFrame, collection: Collection, scale: str) -> str:
@@ -38,11 +41,19 @@ def figure_source(artefact: Artefact, rows: pd.DataFrame, collection: Collection
         found.update(pd.util.hash_pandas_object(shown[column], index=False).to_numpy().tobytes())
     if artefact.draw_arrays is not None:
         folders = collection.finished(scale)
-        for name in sorted(set(rows["run"]) & folders.keys()):
-            file = RunFolder(folders[name]).arrays
-            state = file.stat() if file.exists() else None
-            found.update(f"{name} {state and (state.st_size, state.st_mtime_ns)}".encode())
-    return found.hexdigest()[:20]
+        runs = sorted(set(rows["run"]) & folders.keys())
+        found.update(_states(RunFolder(folders[name]).arrays for name in runs))
+    return found.hexdigest()[:_LENGTH]
+
+
+def files_source(files: Iterable[Path]) -> str:
+    """Return a digest of files, by size and time, and of the code that draws a figure from them."""
+    return hashlib.sha256(_code().encode() + _states(files)).hexdigest()[:_LENGTH]
+
+
+def _states(files: Iterable[Path]) -> bytes:
+    states = [(file, file.stat()) for file in files if file.exists()]
+    return repr([(str(file), state.st_size, state.st_mtime_ns) for file, state in states]).encode()
 
 
 @cache

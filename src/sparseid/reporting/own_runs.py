@@ -1,4 +1,4 @@
-"""Tables of the user's own runs in the report, with links to their folders."""
+"""Tables of the user's own runs in the report, with their curves, pictures and links to their folders."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from sparseid.reporting.runs_table import RunsTable
+from sparseid.reporting.collect import RESULT
+from sparseid.reporting.curves import draw_curves
+from sparseid.reporting.figure_source import files_source
+from sparseid.reporting.figures import is_saved, save_figure
+from sparseid.reporting.pictures import Picture, RunPictures, copied_pictures, picture
+from sparseid.reporting.runs_table import RunsTable, setting_text
+from sparseid.reporting.sections import file_name
+from sparseid.training.run_folder import RunFolder
+
+CURVES = "curves"
+"""Name of the picture of a table's training curves."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +49,49 @@ class OwnTable:
     lines: list[OwnLine]
     directions: str
     """Sentence that says which values are better; may be empty."""
+    curves: Picture | None
+    """Training curves of all its runs; None if they have none."""
+    newest: RunPictures
+    """Pictures of its newest run."""
 
 
 def own_table(table: RunsTable, report: Path) -> OwnTable:
-    """Return a table of runs for the page in the folder `report`; the first line of the same runs links to them."""
+    """Return a table of runs for the page in the folder `report`, and write its pictures.
+
+    The first line of the same runs links to them.
+    """
     lines, linked = [], set()
     for line, texts in zip(table.lines, table.texts, strict=True):
         folders = [] if line.folders in linked else line.folders
         linked.add(line.folders)
         lines.append(OwnLine(texts, tuple(RunLink(folder.name, _address(folder, report)) for folder in folders)))
-    return OwnTable(table.title, table.header, len(table.header) - len(table.metrics) - 1, lines, table.directions)
+    folder = report / table.scale / f"{file_name(table.experiment)}-own"
+    newest = max((run for line in table.lines for run in line.folders), key=lambda run: (run / RESULT).stat().st_mtime)
+    return OwnTable(
+        table.title,
+        table.header,
+        len(table.header) - len(table.metrics) - 1,
+        lines,
+        table.directions,
+        _curves(table, folder, report),
+        copied_pictures(newest, folder, report),
+    )
+
+
+def _curves(table: RunsTable, folder: Path, report: Path) -> Picture | None:
+    """Draw the curves of a table's runs, unless their file shows the same already."""
+    runs = {
+        ", ".join(
+            f"{name}={setting_text(value)}" for name, value in zip(table.settings, line.settings, strict=True)
+        ): line.folders
+        for line in table.lines
+    }
+    source = files_source(RunFolder(run).metrics for of_line in runs.values() for run in of_line)
+    if not is_saved(folder, CURVES, ["svg"], source):
+        if (figure := draw_curves(runs)) is None:
+            return None
+        save_figure(figure, folder, CURVES, ["svg"], source)
+    return picture(folder / f"{CURVES}.svg", report)
 
 
 def _address(folder: Path, report: Path) -> str:

@@ -63,7 +63,7 @@ class PaperPage:
     planned: list[Reported]
     """Its other artefacts."""
     pictures: dict[str, RunPictures]
-    """Scale -> pictures of the newest finished run."""
+    """Scale -> pictures of the newest finished run that is not in `own`."""
     collection: Collection
     """Rows, runs and problems of the paper."""
     origins: list[Origin]
@@ -236,7 +236,7 @@ def _paper_page(paper: str, collection: Collection, scales: list[str], report: P
         url=targets.url,
         sections=dict(sorted(sections.items(), key=lambda section: not any(entry.done for entry in section[1]))),
         planned=[reported(targets, name) for name in PAPERS[paper].not_built],
-        pictures=newest_pictures(collection.runs, report),
+        pictures=newest_pictures([run for run in collection.runs if run.path not in own], report),
         collection=collection,
         origins=origins(collection.rows),
         own=[own_table(table, report) for table in runs_tables(own)],

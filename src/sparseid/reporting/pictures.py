@@ -50,16 +50,18 @@ def newest_pictures(runs: list[RunState], report: Path) -> dict[str, RunPictures
     dict
         Scale -> pictures, for every scale with a finished run that has pictures.
     """
-    done = [run for run in runs if run.state == "done" and _svgs(run)]
+    done = [run for run in runs if run.state == "done" and _svgs(run.path)]
     newest = {run.scale: run for run in sorted(done, key=lambda run: (run.path / RESULT).stat().st_mtime)}
-    copied = {}
-    for scale, run in newest.items():
-        folder = report / scale / f"{run.paper}-run"
-        folder.mkdir(parents=True, exist_ok=True)
-        shown = [picture(Path(shutil.copyfile(svg, folder / svg.name)), report) for svg in _svgs(run)]
-        copied[scale] = RunPictures(run.path.name, shown)
-    return copied
+    return {
+        scale: copied_pictures(run.path, report / scale / f"{run.paper}-run", report) for scale, run in newest.items()
+    }
 
 
-def _svgs(run: RunState) -> list[Path]:
-    return visible((run.path / "figures").glob("*.svg"))
+def copied_pictures(run: Path, folder: Path, report: Path) -> RunPictures:
+    """Copy the pictures of a run to a folder of the report."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return RunPictures(run.name, [picture(Path(shutil.copyfile(svg, folder / svg.name)), report) for svg in _svgs(run)])
+
+
+def _svgs(run: Path) -> list[Path]:
+    return visible((run / "figures").glob("*.svg"))
