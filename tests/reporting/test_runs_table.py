@@ -171,3 +171,26 @@ def test_a_sweep_over_settings_that_are_no_key_of_the_artefact_averages_nothing(
     assert '<a href="small/sparling-fig3-other-settings.md">' in html
     assert '<a href="../small/sparling/width8/">width8</a>' in html
     assert "2 runs with other settings" in (tmp_path / "report" / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("paper", "keys", "unit"),
+    [
+        ("ddl", {"domain": "matrix", "method": "ours", "alpha": 0.05}, "squared data unit"),
+        ("sparse_vae", {"domain": "matrix", "method": "sparse_vae"}, "squared data unit"),
+    ],
+)
+def test_a_run_of_which_the_paper_reports_nothing_shows_its_main_metrics(tmp_path, capsys, paper, keys, unit):
+    folder = tmp_path / "small" / paper / "own"
+    folder.mkdir(parents=True)
+    fields = {"n": 9, "commit": "a", "dirty": False, "device": "cpu", "written": "2026-05-01T10:00:00+00:00"}
+    write_rows(
+        folder / "result.json",
+        [Row("own", paper, "small", "r", keys, seed, "mse", 0.25 + seed / 100, unit, **fields) for seed in (0, 1)],
+    )
+    (folder / "config.yaml").write_text(yaml.safe_dump({"experiment": f"{paper}/arrays"}))
+    show_run(folder)
+    said = capsys.readouterr().out
+    assert f"{paper}/arrays (scale=small; mean [95 % bootstrap interval] over n seeds)" in said
+    assert "0.255 [0.250, 0.260]" in said
+    assert "no printed number" not in said

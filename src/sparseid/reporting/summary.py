@@ -150,16 +150,19 @@ def _rows_of(folder: Path) -> pd.DataFrame:
 
 
 def _print_run(console: Console, folder: Path, rows: pd.DataFrame) -> None:
-    """Print the tables that the paper declares for a single run; without one the main metrics."""
+    """Print the tables that the paper declares for a single run; where it reports no such number, the main metrics.
+
+    So runs on the user's own data look alike for all papers.
+    """
     scale, paper = folder.absolute().parts[-3:-1]
     summary = run_summary(paper, rows)
-    if summary is not None:
-        table = lines(entries(summary, rows, scale), summary)
-        _print_table(console, caption(summary.title, scale, summary.aggregation), table)
-    further = run_tables(paper, rows)
-    for numbers in further:
+    found = [] if summary is None else entries(summary, rows, scale)
+    compared = any(entry.target is not None and entry.ours is not None for entry in found)
+    if summary is not None and compared:
+        _print_table(console, caption(summary.title, scale, summary.aggregation), lines(found, summary))
+    for numbers in run_tables(paper, rows):
         _print_numbers(console, numbers)
-    if summary is None and not further:
+    if not compared:
         for main in runs_tables([folder]):
             _print_runs(console, main)
 

@@ -14,14 +14,17 @@ MOST_LINES = 9
 
 
 def run_tables(rows: pd.DataFrame) -> list[RunTable]:
-    """Return the errors of a run at some of its densities, including the last; nothing for a single density."""
+    """Return the errors of a run at some of its densities, including the last, in columns that have any.
+
+    Nothing for a single density.
+    """
     measured = without_baselines(rows[rows["value"].notna() & rows["metric"].isin(METRICS)])
     steps = [int(step) for step in values_of(measured, "steps_above")]
     if len(steps) < 2:
         return []
     stride = -(-len(steps) // MOST_LINES)
-    lines = []
+    lines, metrics = [], [metric for metric in METRICS if metric in set(measured["metric"])]
     for step in reversed(steps[::stride]):
-        values = [per_seed(measured, metric, steps_above=step) for metric in METRICS]
+        values = [per_seed(measured, metric, steps_above=step) for metric in metrics]
         lines.append([step, *(float(value.mean()) if len(value) else None for value in values)])
-    return [RunTable("Errors by density, %", ("cuts above final", *map(label, METRICS)), lines)]
+    return [RunTable("Errors by density, %", ("cuts above final", *map(label, metrics)), lines)]
