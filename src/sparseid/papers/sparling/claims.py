@@ -213,7 +213,8 @@ def _runs_above(
 ) -> Finding:
     """Check that every run of every weight is above a limit; it holds only if all weights are measured."""
     measured = {weight: values(rows, metric, method=method, **{"lambda": weight}) for weight in weights}
-    finding = always_above(pd.concat(list(measured.values())), limit, what, strict)
+    every_run = pd.Series([value for of_weight in measured.values() for value in of_weight], dtype=float)
+    finding = always_above(every_run, limit, what, strict)
     absent = [f"{weight:g}" for weight, of_weight in measured.items() if of_weight.empty]
     if finding.outcome != "holds" or not absent:
         return finding
