@@ -165,6 +165,32 @@ def test_arrays_sparse_matrices_and_annotated_data_are_the_same_data(fitted):
     pd.testing.assert_frame_equal(frame.transform(cells), frame.transform(TABLE), check_names=False)
 
 
+@pytest.mark.parametrize("columns", [range(4), range(1990, 1994), [0.5, 1.5, 2.5, 3.5]])
+def test_columns_whose_names_are_numbers_are_refused_in_another_order_too(columns, tmp_path):
+    frame = TABLE.set_axis(list(columns), axis=1)
+    with pytest.warns(UserWarning, match="not better"):
+        model = sparseid.SparseVAE(latents=2, **SMOKE).fit(frame)
+    model.save(tmp_path / "kept")
+    for fitted in (model, sparseid.SparseVAE.load(tmp_path / "kept")):
+        codes = fitted.transform(frame)
+        with pytest.raises(ValueError, match=f"X: column 1 is '{columns[3]}', in the fit it was '{columns[0]}': pass"):
+            fitted.transform(frame[frame.columns[::-1]])
+        with pytest.raises(ValueError, match="column 2 is '7"):
+            fitted.transform(frame.rename(columns={columns[1]: 7}))
+        np.testing.assert_array_equal(fitted.transform(TABLE.to_numpy()), codes)
+
+
+def test_a_frame_without_names_is_transformed_as_an_array(fitted):
+    counted = pd.DataFrame(TABLE.to_numpy(), TABLE.index)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        codes = fitted["sparse_vae"].transform(counted)
+    np.testing.assert_array_equal(codes, fitted["sparse_vae"].transform(TABLE))
+    with pytest.warns(UserWarning, match="not better"):
+        model = sparseid.SparseVAE(latents=2, **SMOKE).fit(TABLE.to_numpy())
+    np.testing.assert_array_equal(model.transform(counted), codes)
+    np.testing.assert_array_equal(model.transform(counted.set_axis([7, 3, 2, 1], axis=1)), codes)
+
+
 VARM = {
     "sparse_vae": {"sparse_vae_factors": "factors_", "sparse_vae_mask": "mask_"},
     "ddl": {"ddl_jacobian": "jacobian_", "ddl_structure": "structure_"},

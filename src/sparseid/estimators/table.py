@@ -32,6 +32,8 @@ class TableEstimator(ClassNamePrefixFeaturesOutMixin, Estimator):
 
     def _take(self, folder: Path, inputs: Mapping[str, Path]) -> DataModule:
         data = super()._take(folder, inputs)
+        with np.load(inputs["path"], allow_pickle=False) as file:
+            self._names: list[str] = file["feature_names"].tolist()
         self._scale, self.n_features_in_ = data.input_scale, self.model_.input_shape[0]
         return data
 
@@ -41,13 +43,30 @@ class TableEstimator(ClassNamePrefixFeaturesOutMixin, Estimator):
             X = framed(X)
             if isinstance(X, pd.DataFrame):
                 validate_data(self, X, reset=reset, skip_check_array=True)
-                return table_of_frame(X if reset else X.reset_index(drop=True))
+                if reset:
+                    return table_of_frame(X)
+                table = table_of_frame(X.reset_index(drop=True))
+                self._check_names(X.columns, table.names.tolist())
+                return table
             if isinstance(X, list | tuple | np.ma.MaskedArray):
                 X = array_of(X)
             needed = {"ensure_min_samples": FEWEST, "ensure_min_features": self._fewest_features} if reset else {}
             as_given = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False}
             values = validate_data(self, X, reset=reset, **as_given, **needed)
-            return Table.of(values, names=[f"x{column}" for column in range(values.shape[1])])
+            return Table.of(values, names=numbered(values.shape[1]))
+
+    def _check_names(self, columns: pd.Index, names: list[str]) -> None:
+        """Refuse other columns, or another order, than those of the fit, if both have names that are no text.
+
+        Where either are text, scikit-learn compares them, or warns that the other side has none.
+        """
+        of_text = hasattr(self, "feature_names_in_") or all(isinstance(name, str) for name in columns)
+        if of_text or self._names in (names, numbered(len(names))):
+            return
+        place = next(place for place, name in enumerate(names) if name != self._names[place])
+        wanted = self._names[place]
+        text = f"column {place + 1} is {names[place]!r}, in the fit it was {wanted!r}"
+        raise InputError(f"{text}: pass the columns of the fit, in their order")
 
     @property
     def _fewest_features(self) -> int:
@@ -61,9 +80,8 @@ class TableEstimator(ClassNamePrefixFeaturesOutMixin, Estimator):
         """Return new samples (N, features) in the form of the training data."""
         check_is_fitted(self)
         table = self._table(X, reset=False)
-        values = table.values if self._scale is None else self._scale.apply(table.values)
         with refusals("X"):
-            return held(values, np.float32, table.names.tolist(), table.where)
+            return held(table.values, np.float32, table.names.tolist(), table.where, self._scale)
 
     def transform(self, X: Any) -> NDArray[np.float32] | pd.DataFrame:
         """Return the codes of samples, whose values are scaled as those of the training data were.
@@ -148,6 +166,11 @@ def labels_of(estimator: Estimator, y: Any, rows: int) -> NDArray[np.float64]:
     if len(labels) != rows:
         raise RefusedInput(f"y has {len(labels)} rows, X has {rows}")
     return labels
+
+
+def numbered(features: int) -> list[str]:
+    """Return the names of the columns of an array."""
+    return [f"x{column}" for column in range(features)]
 
 
 def annotated(X: Any) -> bool:

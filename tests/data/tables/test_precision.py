@@ -88,6 +88,27 @@ def test_a_scale_that_an_outlier_decides_is_refused_if_it_takes_the_others():
         single_precision("values", LATE[:, None], scale=scale)
 
 
+@pytest.mark.parametrize("outlier", [1e10, 1e15, 1e20, 9.969209968386869e36, -1e30, 1e300])
+@pytest.mark.parametrize("name", ["labels", "values"])
+def test_an_outlier_for_which_scaling_itself_takes_the_others_is_refused(name, outlier):
+    """From 1e15 on, they become equal when the mean is subtracted, in double precision: nothing is left to round."""
+    column = np.where(np.arange(400) == 7, outlier, NOISE)[:, None]
+    scale = Scale.of(column, np.arange(400))
+    with pytest.raises(InputError, match=r"an outlier decides the scale: .* \(the 400 values of column 'a' become"):
+        single_precision(name, column, ["a"], scale=scale)
+    integers = np.where(column == outlier, 10**18, 100 * column).astype(np.int64)
+    with pytest.raises(InputError, match="an outlier decides the scale"):
+        single_precision(name, integers, scale=Scale.of(integers.astype(np.float64), np.arange(400)))
+
+
+def test_whole_labels_are_refused_if_two_become_equal():
+    labels = np.r_[np.arange(2000) * 1e6, 1e9 + 1]
+    with pytest.raises(InputError, match="rounded to multiples of 128"):
+        single_precision("labels", labels[:, None])
+    single_precision("values", labels[:, None])
+    single_precision("labels", labels[:-1, None])
+
+
 def test_integers_that_double_precision_merges_are_refused():
     counted, far = np.arange(400)[:, None], 1_700_000_000_000_000_000
     for values in (far + counted, 2**53 + counted, np.uint64(2**63) + counted.astype(np.uint64)):
@@ -232,6 +253,11 @@ def test_repeated_entries_of_a_sparse_matrix_are_added_without_overflow():
         np.r_[-1.7e9 + NOISE[:200], 1.7e9 + NOISE[200:]],
         np.r_[1.2e9 + NOISE[:200], 1.9e9 + NOISE[200:]],
         np.r_[NOISE[:130], 1e3 + NOISE[130:260], 1.7e9 + NOISE[260:]],
+        1e7 * RNG.integers(1, 4, 400) + NOISE,  # three at equal distances
+        1e7 * RNG.integers(0, 20, 400) + NOISE,
+        1e7 * RNG.integers(0, 20, 400) + np.round(100 * NOISE),
+        10.0 ** RNG.integers(6, 10, 400) + NOISE,
+        np.r_[RNG.uniform(0, 2e9, 200), 1e9 + NOISE[200:]],  # a peak
     ],
 )
 @pytest.mark.parametrize("name", ["labels", "values"])
@@ -243,3 +269,40 @@ def test_differences_within_a_regime_are_not_lost_for_its_distance_from_others(l
 def test_regimes_that_single_precision_holds_are_read():
     for values in (np.r_[NOISE, 1000 + NOISE], np.r_[NOISE, 1e12], np.repeat([0, 1.7e9], 200) + 1e-9 * NOISE.round()):
         single_precision("values", values[:, None])
+
+
+@pytest.mark.parametrize("name", ["labels", "values"])
+@pytest.mark.parametrize("groups", [3, 20])
+def test_differences_within_scaled_regimes_are_not_lost_for_their_distance(name, groups):
+    column = (1e7 * RNG.integers(0, groups, 2000) + RNG.normal(size=2000))[:, None]
+    with pytest.raises(InputError, match="an outlier decides the scale"):
+        single_precision(name, column, scale=Scale.of(column, np.arange(2000)))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        NOISE,
+        1e3 + NOISE,
+        RNG.uniform(size=20_000),
+        np.exp(2 * NOISE),
+        RNG.standard_cauchy(400),
+        RNG.poisson(1e6, 400),
+        RNG.integers(0, 3, 400),
+        np.exp(14 + NOISE).astype(np.int64),  # counts around 1e6
+        np.floor(1.7e9 + RNG.uniform(0, 3e7, 400)),  # seconds of a year
+        RNG.integers(1950, 2025, 400),  # years
+        50 * RNG.integers(0, 3, 400) + NOISE,
+        1e3 * RNG.integers(0, 20, 2000) + RNG.normal(size=2000),
+        np.round(20 + 5 * NOISE, 1),  # a sensor
+        np.where(NOISE > 1, -999, NOISE),
+        np.where(NOISE > 0, 1 + 1e-16, 1e-17 * NOISE) + 1e-15 * NOISE,  # zeros and ones, up to rounding errors
+        np.cumsum(NOISE),
+    ],
+)
+@pytest.mark.parametrize("name", ["labels", "values"])
+def test_ordinary_numbers_are_held_as_labels_and_as_values_scaled_or_not(name, column):
+    column = column[:, None]
+    np.testing.assert_allclose(single_precision(name, column), column, rtol=6e-8)
+    scale = Scale.of(column.astype(np.float64), np.arange(300))
+    np.testing.assert_allclose(single_precision(name, column, scale=scale), scale.apply(column), rtol=6e-8)

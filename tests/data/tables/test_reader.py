@@ -465,3 +465,24 @@ def test_frames_among_the_matrices_of_an_h5ad_file_keep_the_types_of_their_colum
     made.write_h5ad(tmp_path / "t.h5ad")
     table = read_table(tmp_path / "t.h5ad", matrix="obsm/f")
     assert (table.names.tolist(), table.values.tolist()) == (["a", "b"], [[1, 0.5], [2, 1], [3, 2]])
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.RangeIndex(1001, 1004, name="patient"),
+        pd.RangeIndex(3, name="patient"),
+        pd.RangeIndex(500, 503),
+        pd.RangeIndex(2, -1, -1),
+        pd.RangeIndex(0, 6, 2),
+    ],
+    ids=str,
+)
+def test_an_index_that_does_more_than_count_the_rows_is_their_ids(index, tmp_path):
+    made = pd.DataFrame({"a": [1.0, 2, 4]}, index)
+    made.to_parquet(tmp_path / "t.parquet")
+    expected = [str(number) for number in index]
+    assert table_of_frame(made).ids.tolist() == read_table(tmp_path / "t.parquet").ids.tolist() == expected
+    again = made.reset_index(drop=True)
+    again.to_parquet(tmp_path / "t.parquet")
+    assert table_of_frame(again).ids.tolist() == read_table(tmp_path / "t.parquet").ids.tolist() == ["1", "2", "3"]

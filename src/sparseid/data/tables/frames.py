@@ -43,7 +43,7 @@ def frame_of_parquet(path: Path) -> pd.DataFrame:
 
 
 def table_of_frame(frame: pd.DataFrame, columns: Sequence[str] = (), ids: str = "") -> Table:
-    """Return the table of a data frame; its index holds the ids unless it only counts the rows.
+    """Return the table of a data frame; its index holds the ids unless it has no name and counts the rows from 0.
 
     Parameters
     ----------
@@ -57,13 +57,10 @@ def table_of_frame(frame: pd.DataFrame, columns: Sequence[str] = (), ids: str = 
     InputError
         As of `Table`; also if a column is missing or does not hold numbers.
     """
-    import pandas as pd
-
     names = texts_of("names of columns", frame.columns).tolist()
     frame = frame.set_axis(names, axis=1)
     known = [names[position_of(names, name)] for name in (*columns, *([ids] if ids else []))]
-    unnamed = isinstance(frame.index, pd.RangeIndex)
-    found = texts_of("ids of rows", frame[ids] if ids else counted(frame) if unnamed else frame.index)
+    found = texts_of("ids of rows", frame[ids] if ids else counted(frame) if _counts(frame.index) else frame.index)
     numbers = [place for place, name in enumerate(names) if name not in known]
     values = np.empty((len(frame), len(numbers)))
     for position, place in enumerate(numbers):
@@ -71,6 +68,13 @@ def table_of_frame(frame: pd.DataFrame, columns: Sequence[str] = (), ids: str = 
         values[:, position] = double_precision("the values", array[:, None], [names[place]])[:, 0]
     texts = {name: texts_of(f"column {name!r}", frame[name]) for name in columns}
     return Table(values, np.array([names[place] for place in numbers], np.str_), found, texts)
+
+
+def _counts(rows: pd.Index) -> bool:
+    """Return whether an index is pandas' own, without a name: 0, 1, 2, ..."""
+    import pandas as pd
+
+    return isinstance(rows, pd.RangeIndex) and rows.name is None and rows.equals(pd.RangeIndex(len(rows)))
 
 
 def _array_of(column: pd.Series, name: str) -> NDArray[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -20,7 +20,11 @@ LOST = {"labels": 0.003}
 LOST_OF_VALUES = 0.01
 """The same for other values."""
 LOST_OF_REGIME = 0.1
-"""The same for values of a regime (`_regimes`), whose differences are small for those from other regimes anyway."""
+"""The same for values of a regime (`_lost_in_regimes`), whose differences are small for those from others anyway."""
+FEWEST_OF_REGIME = 4
+"""Minimum number of different values of a regime: fewer are near each other by chance."""
+APART = 3
+"""Minimum distance of a regime from its neighbours, relative to the spread of its bulk."""
 TRIMMED = 0.05
 """Fraction of the different values at either end that may be outliers, such as a code for missing ones."""
 FEWEST = 10
@@ -58,8 +62,9 @@ def single_precision(
 
     Rounding must not take more than 1 % of the typical differences of a column, the geometric mean of two: the spread
     of the bulk of its different values, and the step from one row to the next (from one time to the next, in a series).
-    If wide gaps divide the values into regimes, it must not take more than 10 % of those of a regime, either. Labels
-    are compared with each other, so that 0.3 % is the limit, and no two whole numbers may become equal.
+    Nor must it take more than 10 % of those within regimes, groups of values that are far from all others. Labels are
+    compared with each other, so that 0.3 % is the limit, and no two whole numbers may become equal unless they are
+    scaled.
 
     Parameters
     ----------
@@ -72,17 +77,15 @@ def single_precision(
     where
         Returns the place of a row in messages.
     scale
-        Scale that is applied in double precision; None for the numbers as they are.
+        Scale that is applied in double precision; None for the numbers as they are. What rounding takes is measured in
+        their own units: scaling itself loses them for an outlier of 1e15 times their spread.
 
     Raises
     ------
     InputError
         If a value becomes infinite, or rounding takes too much of a column, as of times since 1970.
     """
-    if scale is None:
-        return _narrowed(name, values, np.float32, columns, where)
-    remedy = "an outlier decides the scale: correct or drop it"
-    return _narrowed(name, scale.apply(values), np.float32, columns, where, remedy)
+    return _narrowed(name, values, np.float32, columns, where, scale)
 
 
 def double_precision(name: str, values: NDArray[Any], columns: Sequence[str] = ()) -> Doubles:
@@ -190,13 +193,18 @@ def check_exact(name: str, values: Sequence[Any]) -> None:
     InputError
         If rounding takes too much of it.
     """
-    _refuse_lost("the values", name, np.array([exact(value) for value in values], object), np.float64)
+    numbers = np.array([exact(value) for value in values], object)
+    _refuse_lost("the values", name, numbers, numbers.astype(np.float64))
 
 
 def held(
-    values: NDArray[Any], kind: type[np.floating], columns: Sequence[str] = (), where: Callable[[int], str] = by_number
+    values: NDArray[Any],
+    kind: type[np.floating],
+    columns: Sequence[str] = (),
+    where: Callable[[int], str] = by_number,
+    scale: Scale | None = None,
 ) -> NDArray[Any]:
-    """Return numbers (rows, columns) in a precision that need not tell them apart.
+    """Return numbers (rows, columns), scaled if there is a scale, in a precision that need not tell them apart.
 
     Raises
     ------
@@ -204,7 +212,7 @@ def held(
         If a finite one becomes infinite.
     """
     with np.errstate(over="ignore"):
-        rounded = values.astype(kind)
+        rounded = (values if scale is None else scale.apply(values)).astype(kind)
     lost = ~np.isfinite(rounded)
     if lost.any() and (lost := lost & np.isfinite(values)).any():
         row, column = (int(at) for at in np.argwhere(lost)[0])
@@ -219,17 +227,20 @@ def _narrowed(
     kind: type[np.floating],
     columns: Sequence[str],
     where: Callable[[int], str],
-    remedy: str = "",
+    scale: Scale | None = None,
 ) -> NDArray[Any]:
     """Return numbers in a precision; refuse those that it cannot tell apart."""
-    rounded = held(values, kind, columns, where)
+    rounded = held(values, kind, columns, where, scale)
     digits = values.dtype.itemsize * 8 - 1 if values.dtype.kind in "iu" else 0
-    if np.can_cast(values.dtype, kind) and digits <= np.finfo(kind).nmant + 1:  # holds every value of the type
+    every = np.can_cast(values.dtype, kind) and digits <= np.finfo(kind).nmant + 1  # holds every value of the type
+    if scale is None and every:
         return rounded
-    moved = _moved(values, rounded)
-    for column in np.flatnonzero(moved.any(axis=0)).tolist():
-        of_column = values[:, column]
-        _refuse_lost(name, _named(columns, column), of_column[np.isfinite(of_column)], kind, remedy)
+    units = np.ones(values.shape[1]) if scale is None else scale.spread
+    changed = _moved(values, rounded).any(axis=0) if scale is None else np.isfinite(units)
+    for column in np.flatnonzero(changed).tolist():
+        finite = np.isfinite(values[:, column])
+        of_column = values[finite, column], rounded[finite, column]
+        _refuse_lost(name, _named(columns, column), *of_column, None if scale is None else float(units[column]))
     return rounded
 
 
@@ -245,29 +256,49 @@ def _named(columns: Sequence[str], column: int) -> str:
     return repr(columns[column]) if len(columns) else str(column)
 
 
-def _refuse_lost(name: str, column: str, values: NDArray[Any], kind: type[np.floating], remedy: str = "") -> None:
-    """Refuse a column of finite numbers if rounding takes too much of it, or of one of its regimes."""
+def _refuse_lost(
+    name: str, column: str, values: NDArray[Any], rounded: NDArray[Any], unit: float | None = None
+) -> None:
+    """Refuse a column of finite numbers if rounding takes too much of it, or of its regimes.
+
+    Parameters
+    ----------
+    name, column
+        Names of the numbers and of their column in messages.
+    values
+        The numbers.
+    rounded
+        The same after rounding.
+    unit
+        Number by which they were divided before they were rounded; None if they were not scaled.
+    """
+    kind = rounded.dtype.type
     different, first = np.unique(values, return_index=True)
-    rounded = different.astype(kind)
-    moved, after = _moved(different, rounded), len(np.unique(rounded))
+    steps = np.spacing(np.abs(rounded[first])).astype(np.float64) * (unit or 1)
+    moved = np.ones(len(different), bool) if unit else _moved(different, rounded[first])
+    after, count = len(np.unique(rounded)), len(different)
     whole = 2 * int(_whole(different[moved]).sum()) > int(moved.sum())
-    merged = (name == "labels" or kind is np.float64) and whole and after < len(different)
-    in_order, few = values[np.sort(first)], FEW * len(different)
-    limit = LOST.get(name, LOST_OF_VALUES)
-    for part in _regimes(different):
-        regime = different[part]
-        within = in_order[(in_order >= regime[0]) & (in_order <= regime[-1])]
-        if merged or (moved[part].sum() > few and _lost(regime, within, whole, kind) > limit):
-            break
-        limit = LOST.get(name, LOST_OF_REGIME)
-    else:
-        return
-    of_labels = whole and name == "labels"
-    remedy = remedy or f"subtract an offset, or {'number them from 0' if of_labels else 'rescale them'}"
+    low, high = _bulk(count)
+    # Differences like rounding errors of a computation in double precision, which it holds apart, need not be kept
+    errors = not whole and (kind is np.float32 or after == count)
+    least = ROUNDING * max(abs(float(different[low])), abs(float(different[high]))) if errors else -1.0
+    merged = not unit and (name == "labels" or kind is np.float64) and whole and after < count
+    spacing = max(steps[low], steps[high])
+    if not merged:
+        lost, spread = 0.0, float(_apart(different[[low]], different[[high]])[0]) / OF_NORMAL
+        if moved.sum() > FEW * count and count > 1 and spread > least:
+            lost = _lost(spread, spacing, values[np.sort(first)])
+        if lost <= LOST.get(name, LOST_OF_VALUES):
+            near = moved & _lost_in_regimes(different, steps, LOST.get(name, LOST_OF_REGIME), least)
+            if near.sum() < max(1, TRIMMED * count):
+                return
+            spacing = steps[near].max()
+    remedy = f"subtract an offset, or {'number them from 0' if whole and name == 'labels' else 'rescale them'}"
+    if unit:
+        remedy = "an outlier decides the scale: correct or drop it"
     text = f"{name} differ by less than {PRECISION[kind]} precision can represent: {remedy}"
-    if after < (1 - FEW) * len(different):
-        raise InputError(f"{text} (the {len(different)} values of column {column} become {after})")
-    spacing = _spacing(_bulk(regime), kind)
+    if after < (1 - FEW) * count:
+        raise InputError(f"{text} (the {count} values of column {column} become {after})")
     raise InputError(f"{text} (those of column {column} are rounded to multiples of {spacing:g})")
 
 
@@ -278,63 +309,69 @@ def _whole(values: NDArray[Any]) -> NDArray[np.bool_]:
     return np.equal(np.mod(values, 1), 0)
 
 
-def _regimes(different: NDArray[Any]) -> Iterator[slice]:
-    """Yield the places of all of a column's different values, ascending, and of those on either side of wide gaps.
+def _lost_in_regimes(different: NDArray[Any], steps: Doubles, limit: float, least: float) -> NDArray[np.bool_]:
+    """Return which of a column's different values, ascending, rounding takes from the others of their regime.
 
-    A gap is wide if it is more than half of the bulk around it, as between the values of two regimes, whose differences
-    are small for the distance between them. Parts that may be outliers are left out.
-    """
-    fewest = max(2, math.ceil(TRIMMED * len(different)))
-    parts = [slice(0, len(different))]
-    while parts:
-        part = parts.pop()
-        yield part
-        outer = _outer(part.stop - part.start)
-        gaps = np.diff(different[part.start + outer : part.stop - outer].astype(np.float64))
-        if len(gaps) and gaps.max() > gaps.sum() / 2:
-            cut = part.start + outer + int(gaps.argmax()) + 1
-            halves = slice(part.start, cut), slice(cut, part.stop)
-            parts += [half for half in halves if half.stop - half.start >= fewest]
-
-
-def _outer(count: int) -> int:
-    """Return how many of ascending values may be outliers at either end."""
-    return math.ceil(TRIMMED * (count - 1)) if count >= FEWEST else 0
-
-
-def _bulk(different: NDArray[Any]) -> tuple[float, float]:
-    """Return the ends of the bulk of a column's different values, ascending."""
-    outer = _outer(len(different))
-    low, high = different[[outer, -1 - outer]].tolist()
-    return low, high
-
-
-def _spacing(bulk: tuple[float, float], kind: type[np.floating]) -> float:
-    return float(np.spacing(kind(max(map(abs, map(float, bulk))))))
-
-
-def _lost(different: NDArray[Any], in_order: NDArray[Any], whole: bool, kind: type[np.floating]) -> float:
-    """Return the part of a column's typical differences that rounding takes.
-
-    Differences like rounding errors of a computation in double precision, which it holds apart, need not be kept.
+    A regime is a group of values that are much nearer to each other than to those on either side. Groups are found for
+    every distance that may be too small: their values are linked by gaps of up to so many steps of rounding.
 
     Parameters
     ----------
-    different, in_order
-        The different values, ascending, and in the order of their rows.
-    whole
-        Whether most of those that rounding moves are whole: their differences are no rounding errors.
-    kind
-        The precision.
+    different, steps
+        The values, and the distance between neighbours in the precision at each.
+    limit
+        Maximum part of the spread of a regime that rounding may take.
+    least
+        Spread up to which nothing need be kept; negative if all must be.
     """
-    if len(different) < 2:
-        return 0.0
-    low, high = _bulk(different)
-    spacing = _spacing((low, high), kind)
-    spread = float(high - low) / OF_NORMAL
-    apart = kind is np.float32 or len(np.unique(different.astype(kind))) == len(different)
-    if not whole and apart and spread <= ROUNDING * float(max(abs(low), abs(high))):
-        return 0.0
+    gaps = np.r_[np.inf, _apart(different[:-1], different[1:]), np.inf]
+    in_steps = np.r_[np.inf, gaps[1:-1] / np.maximum(steps[:-1], steps[1:]), np.inf]
+    found, ends = np.zeros(len(different), bool), np.arange(len(gaps))
+    for link in 2.0 ** np.arange(math.log2(APART * OF_NORMAL / limit) + 1):
+        ends = ends[in_steps[ends] > link]
+        starts, stops = ends[:-1], ends[1:]
+        counts = stops - starts
+        outer = _outer(counts)
+        low, high = starts + outer, stops - 1 - outer
+        spread = _apart(different[low], different[high])
+        apart = np.minimum(gaps[starts], gaps[stops]) > APART * spread
+        lost = np.maximum(steps[low], steps[high]) > limit * spread / OF_NORMAL
+        kept = (counts < FEWEST_OF_REGIME) | (spread <= OF_NORMAL * least)
+        found |= np.repeat(apart & lost & ~kept, counts)
+    return found
+
+
+def _apart(low: NDArray[Any], high: NDArray[Any]) -> Doubles:
+    """Return differences of numbers, exact for integers of 64 bits, too."""
+    if low.dtype.kind in "iu":
+        low, high = low.astype(np.uint64), high.astype(np.uint64)  # modulo 2^64, as is their difference
+    with np.errstate(over="ignore"):
+        return (high - low).astype(np.float64)
+
+
+def _outer(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many of ascending values may be outliers at either end."""
+    return np.where(counts >= FEWEST, np.ceil(TRIMMED * (counts - 1)), 0).astype(np.int64)
+
+
+def _bulk(count: int) -> tuple[int, int]:
+    """Return the places of the ends of the bulk of ascending values."""
+    outer = int(_outer(np.array(count)))
+    return outer, count - 1 - outer
+
+
+def _lost(spread: float, spacing: float, in_order: NDArray[Any]) -> float:
+    """Return the part of a column's typical differences that rounding takes.
+
+    Parameters
+    ----------
+    spread
+        Standard deviation of the bulk of the different values.
+    spacing
+        Distance between neighbours in the precision.
+    in_order
+        The different values in the order of their rows.
+    """
     step = float(np.median(np.abs(np.diff(in_order.astype(np.float64)))))
     of_steps = min(1.0, spacing / step) if step else 1.0
     return math.sqrt(spacing / spread * of_steps) if spread else math.inf
