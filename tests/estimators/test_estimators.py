@@ -270,6 +270,17 @@ def test_bad_input_is_refused_with_its_place(tmp_path):
         model.fit(wrong)
     with pytest.raises(InputError, match="X: row 1, column 'weight': 'tall' is not a number"):
         model.fit(TABLE.assign(weight="tall"))
+    missing = RESPONSE.rename("response").copy()
+    missing.iloc[5] = np.nan
+    for X, y, column in (
+        (TABLE, missing, "response"),
+        (TABLE, missing.to_numpy(), "y0"),
+        (TABLE.to_numpy(), missing, "response"),
+    ):
+        with pytest.raises(ValueError, match=rf"row 6 \('row5'\), column '{column}' is nan"):
+            sparseid.TBR(**SMOKE).fit(X, y, TISSUES)
+    with pytest.raises(InputError, match=r"^X: the columns 1 and 3 are both named 'height': make names unique$"):
+        model.fit(TABLE.set_axis(["height", "weight", "height", "rent"], axis=1))
     with pytest.raises(InputError, match="the id 'row0' occurs twice"):
         model.fit(pd.concat([TABLE, TABLE]))
     with pytest.raises(InputError, match=r"method\.lrr|lrr"):
@@ -290,7 +301,12 @@ def test_bad_input_is_refused_with_its_place(tmp_path):
     ("model", "given", "said"),
     [
         (sparseid.SparseVAE(2, likelihood="multinomial", **SMOKE), {}, "^X: row 1 .*needs counts"),
-        (sparseid.RegCL(2, **SMOKE), {"y": [0.5] * 60}, "^X and y cannot be used: labels is constant .*; drop it$"),
+        (
+            sparseid.RegCL(2, **SMOKE),
+            {"y": [0.5] * 60},
+            "^X and y cannot be used: labels is constant in column 'y0': .*drop it$",
+        ),
+        (sparseid.RegCL(2, **SMOKE), {"y": LABELS.assign(y=0)}, "labels is constant in column 'y': "),
         (sparseid.RegCL(1, **SMOKE), {"y": LABELS}, "^latents include the 2 of the label .* 1 are not"),
         (sparseid.SparseVAE(2, settings={"data.held_out": 0.01}, **SMOKE), {}, "^1 of 60 rows would be held out"),
         (sparseid.TBR(2, tree="((lung,gut),liver;", **SMOKE), {}, r"^the tree '\(\(lung.*;': character 18: a paren"),
@@ -309,6 +325,40 @@ def test_a_refusal_is_about_the_arguments_and_not_about_files_of_the_run(model, 
     assert isinstance(caught.value, ValueError)
     assert "inputs" not in str(caught.value)
     assert "data.path" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (sparseid.SparseVAE("a", preset="smoke"), "latents must be a whole number, not 'a'"),
+        (sparseid.SparseVAE(0, preset="smoke"), "latents must be at least 1\n    latents = 0"),
+        (sparseid.DiverseDictionary(0, preset="smoke"), "latents must be at least 1\n    latents = 0"),
+        (sparseid.RegCL(0, preset="smoke"), "latents must be a whole number of at least 1, not 0"),
+        (sparseid.RegCL("a", preset="smoke"), "latents must be a whole number of at least 1, not 'a'"),
+        (
+            sparseid.SparseVAE(device="tpu", preset="smoke"),
+            "device must be auto or cpu or gpu or cuda; did you mean: cpu, gpu",
+        ),
+        (sparseid.SparseVAE(preset="tiny"), "preset=tiny does not exist\n  preset can be: smoke, small, paper"),
+        (sparseid.SparseVAE(random_state=-1, preset="smoke"), "random_state must be at least 0\n    random_state = -1"),
+        (
+            sparseid.SparseVAE(settings={"method.lr": -1}, preset="smoke"),
+            "method.lr must be above 0\n    method.lr = -1.0  (settings)",
+        ),
+    ],
+)
+def test_a_refusal_of_a_setting_is_about_its_argument(model, said):
+    given = {"y": LABELS} if isinstance(model, sparseid.RegCL) else {}
+    with pytest.raises(InputError) as caught:
+        model.fit(TABLE, **given)
+    assert str(caught.value) == said
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
+@pytest.mark.parametrize("device", ["gpu", "cuda", torch.device("cuda")])
+def test_cuda_is_a_gpu(device):
+    with pytest.raises(InputError, match=r"^this machine cannot train with device=gpu(.|\n)*device=cpu always works$"):
+        sparseid.SparseVAE(2, preset="smoke", device=device).fit(TABLE)
 
 
 def test_a_tree_may_begin_with_a_comment_and_be_in_a_gzipped_file(fitted, tmp_path):
@@ -379,16 +429,16 @@ DATES = pd.date_range("2020-01-01", periods=60)
 @pytest.mark.parametrize(
     ("y", "said"),
     [
-        ([2**70 + number for number in range(60)], "differ by less than double precision .* column '1' become 1"),
-        ([2**63 + number if number % 2 else -number for number in range(60)], "of column '1' become 31"),
+        ([2**70 + number for number in range(60)], "differ by less than double precision .* column 'y0' become 1"),
+        ([2**63 + number if number % 2 else -number for number in range(60)], "of column 'y0' become 31"),
         ([Decimal(2**70 + number) for number in range(60)], "differ by less than double precision"),
         (pd.Series([2**70 + number for number in range(60)]), "differ by less than double precision"),
-        (np.ma.array(np.arange(60.0), mask=np.arange(60) == 5), "row 6, column '1': the value is missing: fill it"),
-        ([0.5, None, *range(58)], "row 2, column '1': the value is missing"),
+        (np.ma.array(np.arange(60.0), mask=np.arange(60) == 5), "row 6, column 'y0': the value is missing: fill it"),
+        ([0.5, None, *range(58)], "row 2, column 'y0': the value is missing"),
         (np.where(np.arange(60) == 1, np.datetime64("NaT"), DATES.to_numpy()), r"the values are datetime64\[ns\]"),
         (pd.Series(DATES), r"the values are datetime64\[ns\]: convert dates and durations to numbers"),
         (pd.DataFrame({"t": DATES}), r"the values are datetime64\[ns\]"),
-        ([*DATES], "row 1, column '1': 2020-01-01 00:00:00 is a Timestamp: convert dates"),
+        ([*DATES], "row 1, column 'y0': 2020-01-01 00:00:00 is a Timestamp: convert dates"),
     ],
 )
 def test_labels_are_no_other_numbers_than_those_given(y, said):

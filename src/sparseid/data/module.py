@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -50,7 +50,10 @@ class DataModule(LightningDataModule):
 
     def record_files(self, paths: Iterable[Path]) -> None:
         """Record files that were read, with a line for the log for each."""
-        read = {str(path): digest(path) for path in paths}
+        self.record({str(path): digest(path) for path in paths})
+
+    def record(self, read: Mapping[str, str]) -> None:
+        """Record what was read by its path and SHA-256, with a line for the log for each."""
         self.files |= read
         self.remarks += [f"read {path} (SHA-256 {content[:16]})" for path, content in read.items()]
 

@@ -66,7 +66,8 @@ class TableSettings(DataSettings):
         try:
             yield from self.table_errors(self.table(), run)
         except InputError as error:
-            yield SettingsError(error.keys or ("data.path",), str(error))
+            text = str(error) if error.keys else f"{self.path}: {error}"  # errors of a table's values have no keys
+            yield SettingsError(error.keys or ("data.path",), text)
 
     def missing_files(self) -> Iterator[SettingsError]:
         """Yield an error if no file is named."""

@@ -32,7 +32,7 @@ from sparseid.files import replace_file, replaced_folder
 from sparseid.homes import expanded
 from sparseid.methods.baselines import NAMES
 from sparseid.papers.rows import PREFIX, key_columns, rows_frame
-from sparseid.spelling import did_you_mean
+from sparseid.spelling import did_you_mean, unlisted
 from sparseid.text import parsed_json
 from sparseid.training.run import execute
 from sparseid.training.run_folder import RunFolder
@@ -43,6 +43,9 @@ RUN_FILES = ("config.yaml", "status.json", "result.json", "arrays.npz", "environ
 """Files of a run that a fitted estimator keeps, next to the weights that were tested."""
 DESCRIPTION = "estimator.json"
 """File of a saved estimator with its class, its settings and the names of its features."""
+ARGUMENTS = {"scale": "preset", "seed": "random_state", "trainer.accelerator": "device"}
+"""Settings of the run whose argument has another name than the last part of theirs."""
+DEVICES = ("auto", "cpu", "gpu", "cuda")
 INPUTS = "inputs"
 """Folder of the data that were fitted: a file per setting of the data set, named after it."""
 
@@ -69,7 +72,7 @@ class Estimator(TransformerMixin, BaseEstimator):
     random_state
         Seed of the run; None, or a generator, draws one.
     device
-        auto (a GPU if there is one), cpu or gpu.
+        auto (a GPU if there is one), cpu or gpu (also: cuda).
     outputs
         Folder for the run, its curves and its log, which ``python run.py show`` and the report read as those of the
         command line; a run that is done there is read and not repeated. None keeps nothing on disk.
@@ -117,13 +120,15 @@ class Estimator(TransformerMixin, BaseEstimator):
         if not isinstance(seed, int | np.integer):
             seed = int(check_random_state(seed).randint(2**31))
         with refusals(), undisturbed(), ExitStack() as stack:
+            if wrong := unlisted("device", str(self.device), DEVICES):
+                raise InputError(wrong)
             outputs = Path(expanded(keep or stack.enter_context(tempfile.TemporaryDirectory())))
             files = {Path(name).stem: stored(outputs / INPUTS, name, content) for name, content in inputs.items()}
             chosen = {
                 "scale": self.preset,
                 "seeds": [],
                 "seed": seed,
-                "trainer.accelerator": self.device,
+                "trainer.accelerator": "gpu" if str(self.device) == "cuda" else self.device,
                 "trainer.max_samples": self.max_samples,
                 "trainer.early_stop.patience": self.patience,
                 "outputs": str(outputs),
@@ -131,9 +136,9 @@ class Estimator(TransformerMixin, BaseEstimator):
                 **self._own_settings(),
                 **(self.settings or {}),
             }
-            words = [f"{key}={as_override(value)}" for key, value in chosen.items() if value is not None]
-            stack.enter_context(self._about_arguments(files))
-            run = compose([f"experiment={self.experiment}", *words])
+            words = {key: f"{key}={as_override(value)}" for key, value in chosen.items() if value is not None}
+            stack.enter_context(self._about_arguments(files, words))
+            run = compose([f"experiment={self.experiment}", *words.values()])
             if run.seeds:
                 raise InputError("an estimator has one seed: set random_state, and leave seeds out of settings")
             with nullcontext() if self.progress else redirect_stdout(io.StringIO()):
@@ -145,15 +150,21 @@ class Estimator(TransformerMixin, BaseEstimator):
         return self
 
     @contextmanager
-    def _about_arguments(self, files: Mapping[str, Path]) -> Iterator[None]:
-        """Raise invalid input in files of the data as that of the arguments that they were written from."""
+    def _about_arguments(self, files: Mapping[str, Path], words: Mapping[str, str]) -> Iterator[None]:
+        """Raise invalid input of the run as that of arguments: in files of the data, and in overrides of settings."""
         try:
             yield
         except InputError as error:
-            text = str(error).replace(self.layout, "")
+            text = str(error).replace(self.layout, "").replace("trainer=cpu", "device=cpu")
             for name, file in files.items():
                 text = re.sub(rf"\n *data\.{name} = {re.escape(str(file))} .*", "", text)
                 text = text.replace(str(file), self._argument(name))
+            for key, word in words.items():
+                if key in (self.settings or {}):
+                    text = text.replace(f"command line: {word}", "settings")
+                    continue
+                text = text.replace(f"  (command line: {word})", "").replace(f"\n  from: command line: {word}", "")
+                text = renamed(text, key, ARGUMENTS.get(key, key.rpartition(".")[2]))
             raise InputError(text, error.keys) from error
 
     def _argument(self, name: str) -> str:
@@ -283,6 +294,20 @@ def stored(folder: Path, name: str, content: bytes) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         replace_file(file, lambda opened: opened.write(content))
     return file
+
+
+def renamed(text: str, setting: str, argument: str) -> str:
+    r"""Return a message about an argument instead of a setting; ``seed``, a word as well, is one where a line begins.
+
+    Examples
+    --------
+    >>> renamed("lower data.latents\n  data.latents = 5, data.latents_too", "data.latents", "latents")
+    'lower latents\n  latents = 5, data.latents_too'
+    >>> renamed("seed must be at least 0: a seed of a run", "seed", "random_state")
+    'random_state must be at least 0: a seed of a run'
+    """
+    before = r"(?<![\w.])()" if "." in setting else r"(?m)^( *)"
+    return re.sub(rf"{before}{re.escape(setting)}(?!\w|\.\w)", rf"\g<1>{argument}", text)
 
 
 def as_override(value: Any) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from sparseid.data.arrays.settings import BEHIND
-from sparseid.data.tables import texts_of
-from sparseid.estimators.base import npz
+from sparseid.data.tables.names import counted
+from sparseid.estimators.base import RefusedInput, npz
 from sparseid.estimators.table import TableEstimator, labels_of
 from sparseid.metrics.linear_r2 import linear_r2
 
@@ -94,12 +94,11 @@ class RegCL(TableEstimator):
         y
             (N,) or (N, labels) array, series or frame: what is known at each time.
         """
+        if not isinstance(self.latents, int | np.integer) or self.latents < 1:  # in the run, 0 has a meaning
+            raise RefusedInput(f"latents must be a whole number of at least 1, not {self.latents!r}")
         table = self._table(X, reset=True)
-        labels = labels_of(self, y, len(table.ids))
-        names = y.columns if isinstance(y, pd.DataFrame) else [getattr(y, "name", None)]
-        if len(names) != labels.shape[1] or None in names:
-            names = [f"y{column}" for column in range(labels.shape[1])]
-        arrays = {"observations": table.values, "labels": labels, "label_names": texts_of("names of labels", names)}
+        labels = labels_of(self, y, table.ids)
+        arrays = {"observations": table.values, "labels": labels.values, "label_names": labels.names}
         return self._fit({"path.npz": npz(**arrays, feature_names=table.names)})
 
     def _set_attributes(self, arrays: Mapping[str, np.ndarray], data: Any, inputs: Mapping[str, Path]) -> None:
@@ -119,7 +118,7 @@ class RegCL(TableEstimator):
             As for `fit`.
         """
         embedding = self._codes(X)[:, self._label_coordinates]
-        return float(linear_r2(*self._train, embedding, labels_of(self, y, len(embedding))))
+        return float(linear_r2(*self._train, embedding, labels_of(self, y, counted(embedding)).values))
 
     @property
     def _label_coordinates(self) -> slice:

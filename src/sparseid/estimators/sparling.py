@@ -16,10 +16,12 @@ from sparseid.data.audio_mnist_sequence.times import HOP, RATE
 from sparseid.data.labelled_inputs.datamodule import inputs_of
 from sparseid.data.labelled_inputs.items import arrays_of, checked_values, items_of_arrays
 from sparseid.data.labelled_inputs.media import read_media
+from sparseid.data.paths import unusable
 from sparseid.estimators.base import Estimator, RefusedInput, npz, refusals
 from sparseid.homes import expanded
 from sparseid.methods.sparling.perturbation import are_marks, radius_in_cells
 from sparseid.metrics.edit_distance import cut_at_end, edit_distances
+from sparseid.spelling import did_you_mean
 from sparseid.text import visible
 
 AT_ONCE = 256
@@ -156,6 +158,10 @@ class Sparling(Estimator):
         predicted = self.predict(images)
         with refusals():
             known = [text.split() for text in joined(labels, len(predicted))]
+        for number, label in enumerate(known):
+            if unknown := [token for token in label if token not in self.tokens_]:
+                hint = did_you_mean(unknown[0], self.tokens_) or f"tokens: {', '.join(self.tokens_[:10])}"
+                raise RefusedInput(f"label {number}: no label of fit has the token {unknown[0]!r}; {hint}")
         numbers = {token: number for number, token in enumerate({token for of in known + predicted for token in of})}
         pairs = ([[numbers[token] for token in label] for label in of] for of in (known, predicted))
         return 1 - float(edit_distances(*pairs).mean())
@@ -195,7 +201,7 @@ def read_inputs(images: Any) -> tuple[str, NDArray[Any], list[str]]:
         try:
             masked = np.ma.asarray(images)  # also of a list of masked arrays
         except ValueError as error:
-            raise RefusedInput("the images are not of one size: crop, pad or resize them") from error
+            raise RefusedInput(f"{other_size(images)}: crop, pad or resize the images to one size") from error
         if np.ma.is_masked(masked):
             place = ", ".join(str(part) for part in np.argwhere(np.ma.getmaskarray(masked))[0])
             raise RefusedInput(f"the value at [{place}] is masked, and so missing: fill it, or leave the item out")
@@ -205,8 +211,25 @@ def read_inputs(images: Any) -> tuple[str, NDArray[Any], list[str]]:
     files = {str(path): Path(expanded(path)) for path in images}
     if len(files) < len(images):
         raise RefusedInput("a path occurs twice: pass each image once")
+    for name, file in files.items():
+        if reason := unusable(file):
+            raise RefusedInput(f"{name} {reason}")
     kind, values = read_media(files)
     return kind, values, list(files)
+
+
+def other_size(images: Sequence[Any]) -> str:
+    """Return which of several images or sounds has another shape than the first one, or rows of several lengths."""
+    first: tuple[int, ...] | None = None
+    for item, image in enumerate(images):
+        try:
+            shape = np.shape(image)
+        except ValueError:
+            return f"item {item} has rows of several lengths"
+        first = shape if first is None else first
+        if shape != first:
+            return f"item {item} is of shape {shape}, item 0 of shape {first}"
+    return "the images are not of one size"
 
 
 def joined(labels: Labels, items: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparseid.data.module import DataModule
 from sparseid.data.sparse import dense, sparse_fault
-from sparseid.data.tables import Table, array_of, held, table_of_frame
+from sparseid.data.tables import Table, array_of, held, table_of_frame, texts_of
 from sparseid.errors import InputError
 from sparseid.estimators.base import Estimator, RefusedInput, npz, refusals
 
@@ -42,11 +42,12 @@ class TableEstimator(ClassNamePrefixFeaturesOutMixin, Estimator):
         with refusals("X"):
             X = framed(X)
             if isinstance(X, pd.DataFrame):
+                table = table_of_frame(
+                    X if reset else X.reset_index(drop=True)
+                )  # first: it names columns that are double
                 validate_data(self, X, reset=reset, skip_check_array=True)
-                if reset:
-                    return table_of_frame(X)
-                table = table_of_frame(X.reset_index(drop=True))
-                self._check_names(X.columns, table.names.tolist())
+                if not reset:
+                    self._check_names(X.columns, table.names.tolist())
                 return table
             if isinstance(X, list | tuple | np.ma.MaskedArray):
                 X = array_of(X)
@@ -147,8 +148,17 @@ class TableEstimator(ClassNamePrefixFeaturesOutMixin, Estimator):
         return tags
 
 
-def labels_of(estimator: Estimator, y: Any, rows: int) -> NDArray[np.float64]:
-    """Return labels (rows, columns) as numbers.
+def labels_of(estimator: Estimator, y: Any, ids: Sequence[str] | NDArray[np.str_]) -> Table:
+    """Return labels as a table; columns without names are ``y0``, ``y1`` and so on.
+
+    Parameters
+    ----------
+    estimator
+        The estimator that needs them.
+    y
+        (rows,) or (rows, columns) array, list, series or frame.
+    ids
+        (rows,) ids of the rows of X, for messages; a series or frame may have its own.
 
     Raises
     ------
@@ -158,14 +168,17 @@ def labels_of(estimator: Estimator, y: Any, rows: int) -> NDArray[np.float64]:
     if y is None:
         raise RefusedInput(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     with refusals("y"):
-        if isinstance(y, pd.DataFrame):
-            labels = table_of_frame(y.reset_index(drop=True)).values
-        else:
-            values = array_of(y)
-            labels = Table.of(values[:, None] if values.ndim == 1 else values).values
-    if len(labels) != rows:
-        raise RefusedInput(f"y has {len(labels)} rows, X has {rows}")
-    return labels
+        if isinstance(y, pd.Series):
+            y = y.to_frame("y0" if y.name is None else y.name)
+        values = y if isinstance(y, pd.DataFrame) else array_of(y)
+        if len(values.shape) and len(values) != len(ids):
+            raise RefusedInput(f"y has {len(values)} rows, X has {len(ids)}")
+        if isinstance(values, pd.DataFrame):
+            own = texts_of("ids of y", values.index)  # may be double, or missing: they do not matter
+            named = not isinstance(values.index, pd.RangeIndex) and len({"", *own.tolist()}) > len(own)
+            return table_of_frame(values.set_axis(pd.Index(own if named else ids, dtype=object)))
+        values = values[:, None] if values.ndim == 1 else values
+        return Table.of(values, [f"y{column}" for column in range(values.shape[1])] if values.ndim == 2 else None, ids)
 
 
 def numbered(features: int) -> list[str]:

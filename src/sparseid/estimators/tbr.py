@@ -13,6 +13,7 @@ from sklearn.metrics import r2_score
 
 from sparseid.data.paths import unusable
 from sparseid.data.tables import check_present, texts_of
+from sparseid.data.tables.names import counted
 from sparseid.data.tables.numbers import shown
 from sparseid.data.tree_table.environments import is_newick
 from sparseid.data.tree_table.settings import CLUSTER
@@ -97,7 +98,7 @@ class TBR(TableEstimator):
             (N,) names of environments.
         """
         table = self._table(X, reset=True)
-        labels = labels_of(self, y, len(table.ids))
+        labels = labels_of(self, y, table.ids).values
         if labels.shape[1] != 1:
             raise RefusedInput(f"y has {labels.shape[1]} columns: TBR predicts one label")
         columns = {"label": labels[:, 0], "environment": named(environments, len(table.ids))}
@@ -155,7 +156,7 @@ class TBR(TableEstimator):
             As for `fit`.
         """
         predicted = self.predict(X, environments)
-        return float(r2_score(labels_of(self, y, len(predicted))[:, 0], predicted))
+        return float(r2_score(labels_of(self, y, counted(predicted)).values[:, 0], predicted))
 
 
 def named(environments: Any, rows: int) -> NDArray[np.str_]:

@@ -66,16 +66,16 @@ NOISE = np.random.default_rng(1).normal(size=60)
 @pytest.mark.parametrize(
     ("labels", "said"),
     [
-        (SECONDS, "subtract an offset, or number them from 0 (the 60 values of column 0 become 1)"),
-        (SECONDS.astype(np.int64), "(the 60 values of column 0 become 1)"),
-        ((1e9 * SECONDS).astype(np.int64), "(the 60 values of column 0 become 1)"),
-        (SECONDS + 0.25, "subtract an offset, or rescale them (the 60 values of column 0 become 1)"),
-        (1.7e9 + 120.0 * np.arange(60), "the 60 values of column 0 become 56"),
-        (np.c_[NOISE, SECONDS], "of column 1 become 1"),
-        (np.resize([2**24, 2**24 + 1], 60), "number them from 0 (the 2 values of column 0 become 1)"),
-        (np.resize([1e9, 1e9 + 1, 2e9], 60), "number them from 0 (the 3 values of column 0 become 2)"),
-        (np.resize(np.array([0, 2**63, 2**63 + 1], np.uint64), 60), "(the 3 values of column 0 become 2)"),
-        (1e-50 * NOISE, "rescale them (the 60 values of column 0 become 1)"),
+        (SECONDS, "subtract an offset, or number them from 0 (the 60 values of column '1' become 1)"),
+        (SECONDS.astype(np.int64), "(the 60 values of column '1' become 1)"),
+        ((1e9 * SECONDS).astype(np.int64), "(the 60 values of column '1' become 1)"),
+        (SECONDS + 0.25, "subtract an offset, or rescale them (the 60 values of column '1' become 1)"),
+        (1.7e9 + 120.0 * np.arange(60), "the 60 values of column '1' become 56"),
+        (np.c_[NOISE, SECONDS], "of column '2' become 1"),
+        (np.resize([2**24, 2**24 + 1], 60), "number them from 0 (the 2 values of column '1' become 1)"),
+        (np.resize([1e9, 1e9 + 1, 2e9], 60), "number them from 0 (the 3 values of column '1' become 2)"),
+        (np.resize(np.array([0, 2**63, 2**63 + 1], np.uint64), 60), "(the 3 values of column '1' become 2)"),
+        (1e-50 * NOISE, "rescale them (the 60 values of column '1' become 1)"),
     ],
 )
 def test_labels_that_single_precision_makes_equal_are_refused(file_of, labels, said):
@@ -91,7 +91,7 @@ def test_observations_that_single_precision_makes_equal_are_refused(file_of, nam
         values[:, 3] = offset + NOISE * 0.2
         message = refused(file_of(**{name: values}))
         assert f"{name} differ by less than single precision can represent: subtract an offset" in message
-        assert "of column 3 become" in message
+        assert "of column '4' become" in message
     assert f"{name} is" not in message
 
 
@@ -160,11 +160,11 @@ def test_a_changed_file_is_read_again(file_of):
             {"observations": np.where(np.arange(60) % 20 == 0, np.nan, 0.0)[:, None]},
             "observations is NaN or infinite in 3 of 60 rows",
         ),
-        ({"observations": np.full((60, 2), 1e39)}, "row 1, column 0: 1e+39 is beyond single precision (3.4e+38)"),
+        ({"observations": np.full((60, 2), 1e39)}, "row 1, column '1': 1e+39 is beyond single precision (3.4e+38)"),
         ({"labels": np.full((60, 1), np.inf)}, "labels is NaN or infinite in 60 of 60"),
         ({"latents": np.full((60, 4), np.nan)}, "latents is NaN"),
-        ({"labels": np.ones((60, 2))}, "labels is constant in column 0, 1"),
-        ({"labels": np.stack([np.arange(60), np.zeros(60)], axis=1)}, "labels is constant in column 1"),
+        ({"labels": np.ones((60, 2))}, "labels is constant in column '1', '2'"),
+        ({"labels": np.stack([np.arange(60), np.zeros(60)], axis=1)}, "labels is constant in column '2'"),
         ({"labels": np.arange(59)}, "labels has 59 rows and observations has 60"),
         ({"latents": np.zeros((61, 4))}, "latents has 61 rows"),
         ({"observations": np.zeros(60)}, "observations is float64 (60,), not a table"),
@@ -255,14 +255,14 @@ def test_faults_of_series_and_settings(arrays_config, file_of):
     assert keys == ("data.held_out",)
     path = file_of(labels=np.maximum(np.arange(60), 54))  # changes in the end only
     [(keys, said)] = settings_errors(arrays_config(path=path), "data.", batches_of(5))
-    assert "labels is constant in column 0 of the 54 training samples" in said
+    assert "labels is constant in column '1' of the 54 training samples" in said
     stopping = batches_of(49, patience=3)
     [(keys, said)] = settings_errors(arrays_config(path=file_of()), "data.", stopping)
     assert "48 training samples, less than one batch" in said
     path = file_of(labels=np.maximum(np.arange(60), 48))  # changes in the validation samples, too
     assert list(settings_errors(arrays_config(path=path), "data.", batches_of(5))) == []
     [(keys, said)] = settings_errors(arrays_config(path=path), "data.", batches_of(5, patience=3))
-    assert "labels is constant in column 0 of the 48 training samples" in said
+    assert "labels is constant in column '1' of the 48 training samples" in said
     assert list(settings_errors(arrays_config(), "data.", batches_of(5))) == []  # presets are planned without a file
     [(keys, said)] = arrays_config().missing_files()
     assert keys == ("data.path",)
@@ -309,7 +309,7 @@ def test_a_table_that_cannot_be_used_is_refused(tmp_path, file_of):
     path.write_text(TABLE.replace("\n3,", "\n3,oops", 1))
     assert "line 5, column 'neuron1'" in said(str(path), ["x"])
     path.write_text(TABLE)
-    assert "labels is constant in column 0" in said(str(constant(tmp_path)), ["x"])
+    assert "constant.csv: labels is constant in column 'x'" in said(str(constant(tmp_path)), ["x"])
 
 
 def constant(folder):

@@ -115,5 +115,7 @@ def test_a_run_measures_what_is_known_beside_the_most_frequent_label(known, imag
     assert run.arrays["token_names"].tolist() == ["bar", "cross"]
     assert run.arrays["channel_kinds"].shape == (2,)
     assert ("confusion" in run.arrays) == known
-    with (folder / "remarks.json").open() as file:
-        assert ("no motifs are known" in file.read()) != known
+    remarks = (folder / "remarks.json").read_text()
+    assert ("no motifs are known" in remarks) != known
+    read = [str(images), *(str(images / name) for name in ("labels.csv", "boxes.csv")[: 1 + known])]
+    assert re.findall(r"read (\S+) \(SHA-256", remarks) == read

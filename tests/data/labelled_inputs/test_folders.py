@@ -17,8 +17,10 @@ def rewritten(path, old, new):
 
 
 def refused(folder, text, **options):
+    cached = [*folder.parent.joinpath("data").rglob("*")]
     with pytest.raises(InputError, match=text):
         read_items(str(folder), **options)
+    assert [*folder.parent.joinpath("data").rglob("*")] == cached  # no lock, either
 
 
 def test_images_labels_and_boxes_are_read_as_they_are(images):

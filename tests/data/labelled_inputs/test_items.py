@@ -11,6 +11,12 @@ EDGES = np.array([[0, 3, 1, 4], [2, 8, 0, 10]])
 BOXED = {"box_items": np.array([3, 0]), "box_tokens": np.array(["c", "a"]), "boxes": EDGES}
 
 
+def one_pixel(value):
+    images = IMAGES / 255
+    images[4, 2, 3] = value
+    return images
+
+
 def test_arrays_become_items_whose_motifs_are_ordered():
     items = items_of_arrays({"images": IMAGES, "labels": LABELS, **BOXED})
     assert items.spatial == (8, 10)
@@ -34,9 +40,10 @@ def test_arrays_become_items_whose_motifs_are_ordered():
         ({"labels": np.array(["a", " ", "b", "a", "b", "c"])}, r"item 1 \('1'\) has an empty label"),
         ({"labels": np.full(6, "a a")}, "all labels consist of the token 'a'"),
         ({"images": IMAGES[0]}, r"images is of shape \(8, 10\)"),
-        ({"images": IMAGES.astype(float)}, r"values beyond \[0, 1\]"),
-        ({"images": np.where(IMAGES > 3, IMAGES / 255, np.nan)}, "or that are no numbers"),
-        ({"images": IMAGES.astype(np.int64)}, "save bytes"),
+        ({"images": one_pixel(200.0)}, r"images, item 4: the pixel at row 2, column 3 is 200, .*float64.* in \[0, 1\]"),
+        ({"images": one_pixel(np.nan)}, "images, item 4: the pixel at row 2, column 3 is nan, no number: replace it"),
+        ({"images": IMAGES.astype(np.int64)}, "images, item 0: .*int64.*save bytes"),
+        ({"images": IMAGES.astype(str)}, "images is <U3, neither bytes"),
         ({"names": np.array(list("uvwxyu"))}, "two items are named 'u'"),
         (BOXED | {"box_tokens": np.array(["c", "z"])}, "row 1 of box_items.*no label has the token 'z'"),
         (BOXED | {"box_items": np.array([6, 0])}, "row 0 .*there is no item 6"),

@@ -44,6 +44,13 @@ def test_a_row_without_an_environment_is_refused_and_no_environment_of_its_own()
         TreeTableData(given, [0], 8, "place", "y", 0.25, 0.25)
 
 
+def test_an_environment_that_is_not_in_the_tree_is_not_called_small():
+    places = ["lnug", *PLACES[1:].tolist()]
+    given = Table.of(VALUES, columns={"place": places, "y": LABELS})
+    with pytest.raises(InputError, match="no node 'lnug'; did you mean: lung"):
+        TreeTableData(given, [0], 8, "place", "y", 0.25, 0.25, parse_newick("((lung,liver)in,gut);"))
+
+
 @pytest.fixture
 def config(tmp_path):
     lines = [f"s{n},{PLACES[n]},{LABELS[n]},{VALUES[n, 0]},{VALUES[n, 1]}\n" for n in range(60)]
@@ -56,7 +63,7 @@ def config(tmp_path):
 def test_a_file_with_a_row_without_an_environment_is_refused_before_a_run(config, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text(path.read_text().replace("s4,liver", "s4,"))
-    with pytest.raises(InputError, match=r"line 6, column 'place': it is missing .*\n.*mine\.csv"):
+    with pytest.raises(InputError, match=r"mine\.csv: line 6, column 'place': it is missing"):
         config()
 
 
@@ -79,10 +86,15 @@ def test_a_file_that_does_not_fit_is_refused_before_anything_starts(config, tmp_
     for change, said in {
         f"data.tree={tmp_path / 'tree.nwk'}": "the tree has no node 'liver'",
         f"data.tree={tmp_path / 'none.nwk'}": "none.nwk does not exist: name a file, or set data.tree=cluster",
-        "data.label=place": r"column 'place': 'lung' is not a number",
+        "data.label=place": r"mine\.csv: line 2, column 'place': 'lung' is not a number",
         "data.label=z": "it has no column 'z'",
         "trainer.batch_size=50": "30 training rows do not fill a batch",
         "data.held_out=0.9": "and two are needed",
     }.items():
         with pytest.raises(InputError, match=said):
             config(change, *(["data.ignore=[y]"] if change == "data.label=place" else []))
+    path = tmp_path / "mine.csv"
+    path.write_text(path.read_text().replace("s0,lung", "s0,lnug"))
+    (tmp_path / "tree.nwk").write_text("(lung,gut,liver);")
+    with pytest.raises(InputError, match="no node 'lnug'; did you mean: lung"):
+        config(f"data.tree={tmp_path / 'tree.nwk'}")

@@ -99,7 +99,7 @@ def test_a_written_tree_is_read_back(tree):
         inside = ",".join(written(child, number) for child in node)
         return f"({inside})n{number}" if node else f"n{number}"
 
-    assert parse_newick(written(tree, -1) + ";") == (names, parents)
+    assert parse_newick(written(tree, -1) + ";") == (names, parents, ())
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,15 @@ def test_a_written_tree_is_read_back(tree):
         ("child,parent\na,r\nb,r\na,b\n", "line 4: 'a' already has a parent"),
         ("child,parent\n,r\n", "line 2: the child is missing"),
         ("child,parent\na,r\nb,s\n", "one node without a parent, not 2 (r, s)"),
-        ("child,parent\na,b\nb,a\n", "one node without a parent, not 0"),
+        ("child,parent\na,r\nr,\nr,b\n", "line 4: 'r' already is the root"),
+        ("child,parent\nr,b\nr,\na,r\n", "line 3: 'r' already has a parent, 'b'"),
+        ("child,parent\na,b\nb,a\n", "the parents form a circle, a -> b -> a: one of these nodes has another parent"),
+        ("child,parent\na,a\n", "a circle, a -> a:"),
+        ("child,parent\na,r\nx,b\nb,c\nc,d\nd,b\n", "a circle, b -> c -> d -> b:"),
+        (
+            "child,parent\n" + "".join(f"n{number},n{(number + 1) % 9}\n" for number in range(9)),
+            "n0 -> n1 -> n2 -> n3 -> n4 -> ... -> n0:",
+        ),
     ],
 )
 def test_arcs_that_are_no_tree_are_refused(tmp_path, text, said):
@@ -139,8 +147,28 @@ def test_environments_that_are_not_in_the_tree_are_refused_with_the_nearest():
         tree_of_nodes(nodes, ["livre", "lung"])
     with pytest.raises(InputError, match="no node 'brain'; its nodes: liver, lung, kidney"):
         tree_of_nodes(nodes, ["brain", "lung"])
-    with pytest.raises(InputError, match="several nodes 'a'"):
-        tree_of_nodes(parse_newick("(a,a,b);"), ["a", "b"])
+    for text, twice in {"(a,a,b);": "a", "((a,x)ab,(b,c)ab);": "ab", "((a,x)'95',(b,c)'95');": "95"}.items():
+        with pytest.raises(InputError, match=f"several nodes '{twice}': make names unique"):
+            tree_of_nodes(parse_newick(text), ["a", "b"])
+
+
+def test_supports_of_branches_are_no_names():
+    named = tree_of_nodes(parse_newick("((a,b)100:1,(c,(d,e)95/0.9)100:2)root;"), list("abcde"))
+    assert named.arcs.tolist() == ["a+b", "a", "b", "c+d+e", "c", "d+e", "d", "e"]
+    observed = tree_of_nodes(parse_newick("((1,2)3,(4,5)6);"), list("1234"))  # an inner node can be an environment
+    assert observed.arcs.tolist() == ["3", "1", "2", "4"]
+    quoted = tree_of_nodes(parse_newick("((a,b)'95',(c,d)7);"), list("abcd"))
+    assert quoted.arcs.tolist() == ["95", "a", "b", "c+d", "c", "d"]
+
+
+def test_unnamed_nodes_have_different_names():
+    environments = list("abcdefgh")
+    nested = "".join(["(" * 7, "a", *(f",{name})" for name in environments[1:]), ";"])
+    arcs = tree_of_nodes(parse_newick(nested), environments).arcs.tolist()
+    assert arcs[:4] == ["a+b+c+d+e+2 more", "a+b+c+d+e+1 more", "a+b+c+d+e", "a+b+c+d"]
+    assert len(set(arcs)) == len(arcs)
+    combined = tree_of_nodes(parse_newick("((a,b),a+b,c);"), ["a", "b", "a+b", "c"]).arcs.tolist()
+    assert combined == ["(a+b)", "a", "b", "a+b", "c"]
 
 
 def test_inner_nodes_can_be_environments():

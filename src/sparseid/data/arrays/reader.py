@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from sparseid.data.arrays.settings import ASK, BEHIND
 from sparseid.data.npz import read_npz
-from sparseid.data.tables import Scale, double_precision, kind_of, read_table, single_precision
+from sparseid.data.tables import Scale, double_precision, kind_of, read_table, single_precision, texts_of
+from sparseid.data.tables.names import counted
 from sparseid.data.time_series import split_sizes
 from sparseid.errors import InputError
 
 if TYPE_CHECKING:
     from sparseid.data.arrays.settings import ArraysSettings
 
-NEEDED, OPTIONAL = ("observations", "labels"), ("ground_truth", "latents")
+NEEDED, OPTIONAL = ("observations", "labels"), ("ground_truth", "latents", "feature_names", "label_names")
 
 Values = NDArray[np.float32]
 
@@ -147,8 +148,8 @@ def _of_table(path: str, labels: Sequence[str], ignore: Sequence[str], held_out:
     table = read_table(path, [*labels, *ignore])
     try:
         numbers = np.stack([table.numbers(name) for name in labels], axis=1)
-        _check_varying(table.values, numbers)
-        scale, label_scale = _scales(table.values, numbers, held_out)
+        _check_varying(table.values, numbers, labels)
+        scale, label_scale = _scales(table.values, numbers, held_out, table.names.tolist(), labels)
         return TimeSeries(
             single_precision("observations", table.values, table.names.tolist(), table.where, scale),
             single_precision("labels", numbers, labels, table.where, label_scale),
@@ -163,22 +164,26 @@ def _of_table(path: str, labels: Sequence[str], ignore: Sequence[str], held_out:
         raise InputError(f"{path}: {error}", ("data.path",)) from error
 
 
-def _check_varying(observations: NDArray[Any], labels: NDArray[Any]) -> None:
-    if constant := constant_columns(labels):
+def _check_varying(observations: NDArray[Any], labels: NDArray[Any], names: Sequence[str]) -> None:
+    if constant := constant_columns(labels, names):
         raise InputError(f"labels is constant in column {constant}: nothing can be learned from it; drop it")
     if (observations == observations[0]).all():
         raise InputError("observations are the same in every row: nothing can be learned from them")
 
 
 def _scales(
-    observations: NDArray[Any], labels: NDArray[Any], held_out: float | None
+    observations: NDArray[Any],
+    labels: NDArray[Any],
+    held_out: float | None,
+    of_features: Sequence[str],
+    of_labels: Sequence[str],
 ) -> tuple[Scale | None, Scale | None]:
     """Return the scales of the training samples of observations and labels; None if nothing is scaled."""
     if held_out is None:
         return None, None
     training = np.arange(max(1, split_sizes(len(labels), held_out)[0]))  # without any, the settings are refused
-    of_both = (("observations", observations), ("labels", labels))
-    scale, label_scale = (Scale.of(double_precision(name, values), training) for name, values in of_both)
+    of_both = (("observations", observations, of_features), ("labels", labels, of_labels))
+    scale, label_scale = (Scale.of(double_precision(*of_one), training) for of_one in of_both)
     return scale, label_scale
 
 
@@ -197,17 +202,21 @@ def _read(path: str, version: tuple[int, ...], held_out: float | None) -> TimeSe
         if len(values) != length:
             raise InputError(f"{name} has {len(values)} rows and observations has {length}")
     labels = others["labels"]
-    scale, label_scale = _scales(observations, labels, held_out)
+    of_features, of_labels = _names(arrays, "feature_names", features), _names(arrays, "label_names", labels.shape[1])
+    scale, label_scale = _scales(observations, labels, held_out, of_features, of_labels)
+    latents = others.get("latents")
     series = TimeSeries(
-        single_precision("observations", observations, scale=scale),
-        single_precision("labels", labels, scale=label_scale),
+        single_precision("observations", observations, of_features, scale=scale),
+        single_precision("labels", labels, of_labels, scale=label_scale),
         None,
-        single_precision("latents", others["latents"]) if "latents" in others else None,
-        scale=scale,
+        None if latents is None else single_precision("latents", latents, counted(latents.T)),
+        np.array(of_features, np.str_) if "feature_names" in arrays else None,
+        np.array(of_labels, np.str_) if "label_names" in arrays else None,
+        scale,
     )
     truth = arrays.get("ground_truth")
     known = None if truth is None else _map(truth, features, labels.shape[1])
-    _check_varying(observations, labels)
+    _check_varying(observations, labels, of_labels)
     return series._replace(truth=known)
 
 
@@ -225,9 +234,21 @@ def _map(truth: NDArray[np.generic], features: int, label_dim: int) -> NDArray[n
     return known
 
 
-def constant_columns(values: NDArray[Any]) -> str:
-    """Return the numbers of the constant columns, as text; empty if no column is constant."""
-    return ", ".join(map(str, np.flatnonzero((values == values[0]).all(axis=0)))) if len(values) else ""
+def _names(arrays: Mapping[str, NDArray[Any]], name: str, columns: int) -> list[str]:
+    """Return the names of columns in the file; without any, their numbers from 1."""
+    if name not in arrays:
+        return counted(range(columns))
+    names = texts_of(name, arrays[name])
+    if names.shape != (columns,):
+        raise InputError(f"{name} is {_kind(arrays[name])}, where a text for each of {columns} columns is needed")
+    return names.tolist()
+
+
+def constant_columns(values: NDArray[Any], names: Iterable[str] | None = None) -> str:
+    """Return the names of the constant columns (their numbers from 1), as text; empty if no column is constant."""
+    constant = (values == values[0]).all(axis=0) if len(values) else []
+    named = counted(values.T) if names is None else map(str, names)
+    return ", ".join(repr(name) for name, is_constant in zip(named, constant, strict=False) if is_constant)
 
 
 def _numbers(name: str, values: NDArray[Any]) -> NDArray[Any]:

@@ -14,7 +14,9 @@ LAYOUT = """\
 observations  (N, D) numbers, in the order of time
 labels        (N, k) or (N,) numbers
 ground_truth  optional, (d, D) or (k, D) of 0, 1: which observations depend on which latent; labels are the last k of d
-latents       optional, (N, d) numbers"""
+latents       optional, (N, d) numbers
+feature_names optional, (D,) texts
+label_names   optional, (k,) texts"""
 """Arrays of the file, for messages."""
 BEHIND = f"\nIt should contain\n{LAYOUT}"
 """End of messages about a file."""
@@ -64,7 +66,7 @@ class ArraysSettings(ContrastiveSettings):
         samples = len(series.observations)
         yield from self.length_errors(samples, run.trainer, "data.path")
         train = self.training_samples(samples, run.trainer)
-        if constant := constant_columns(series.labels[:train]):
+        if constant := constant_columns(series.labels[:train], series.label_names):
             text = f"labels is constant in column {constant} of the {train} training samples: nothing can be learned"
             yield SettingsError(("data.path", "data.held_out"), f"{text} from it; drop it, or lower data.held_out")
 

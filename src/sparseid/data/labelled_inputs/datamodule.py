@@ -15,6 +15,7 @@ from sparseid.data.audio_mnist_sequence.recordings import FULL_SCALE
 from sparseid.data.audio_mnist_sequence.spectrogram import MelDecibels
 from sparseid.data.audio_mnist_sequence.times import BANDS
 from sparseid.data.batch import MotifBatch
+from sparseid.data.cache import digest
 from sparseid.data.labelled_inputs.items import LabelledItems, parts
 from sparseid.data.motifs import MotifData, checks
 from sparseid.data.stream import Chunks
@@ -85,7 +86,8 @@ class LabelledInputsData(MotifData):
             If the folder or file cannot be used.
         """
         made = cls(settings.items(), settings.validation, settings.test, *checks(run))
-        made.record_files(settings.user_files().values())
+        made.record({settings.path: digest(settings.user_files()["path"])})  # of a folder, that of its content
+        made.record_files(settings.tables())
         return made
 
     @property

@@ -44,17 +44,13 @@ def gathered(folder: Path, labels: str, boxes: str, box_size: int) -> Path:
     InputError
         If a file or table cannot be used; with the place.
     """
-    media = _media(folder)
-    tables = [_table(folder, "labels", labels), _table(folder, "boxes", boxes)]
-    if tables[0] is None:
-        text = f"there is no labels.csv in {folder}: a table of the columns file and labels, the tokens of each file "
-        raise InputError(f"{text}in order, separated by spaces; another name with data.labels")
+    media, tables = _media(folder), tables_of(folder, labels, boxes)
     try:
-        states = [path.stat() for path in (*media.values(), *filter(None, tables))]
+        states = [path.stat() for path in (*media.values(), *tables)]
     except OSError as error:
         raise InputError(f"{error.filename} cannot be read: {error.strerror}") from error
     state = box_size, tuple((s.st_size, s.st_mtime_ns, s.st_ino) for s in states)
-    found = _gathered(folder, tables[0], tables[1], box_size, state, data_folder())
+    found = _gathered(folder, tables[0], tables[1] if len(tables) > 1 else None, box_size, state, data_folder())
     if isinstance(found, InputError):
         raise InputError(str(found), found.keys)
     return found
@@ -67,8 +63,11 @@ def _gathered(
     """Gather once per process; `state` is that of all files, `target` the data folder, which may be moved."""
     key = hashlib.sha256(repr((str(folder.resolve()), str(labels), str(boxes), state)).encode()).hexdigest()[:16]
     path = target / "cache" / "labelled_inputs" / f"items-{key}.npz"
+    read = cache(lambda: read_folder(folder, labels, boxes, box_size))
     try:
-        cached_npz(path, lambda file: np.savez(file, **read_folder(folder, labels, boxes, box_size)))  # type: ignore[arg-type]
+        if not path.is_file():
+            read()  # refuses it before the cache has a lock or anything else of it
+        cached_npz(path, lambda file: np.savez(file, **read()))  # type: ignore[arg-type]
     except InputError as error:
         return error
     return path
@@ -182,6 +181,21 @@ def _media(folder: Path) -> dict[str, Path]:
     if not found:
         raise InputError(f"there is no image (png, jpg) and no sound (wav) in {folder}: name the folder that has them")
     return {path.relative_to(folder).as_posix(): path for path in found}
+
+
+def tables_of(folder: Path, labels: str, boxes: str) -> list[Path]:
+    """Return the table of labels of a folder and, if there is one, that of motifs; arguments are those of `gathered`.
+
+    Raises
+    ------
+    InputError
+        If there is no table of labels, or there are several.
+    """
+    of_labels, of_boxes = _table(folder, "labels", labels), _table(folder, "boxes", boxes)
+    if of_labels is None:
+        text = f"there is no labels.csv in {folder}: a table of the columns file and labels, the tokens of each file "
+        raise InputError(f"{text}in order, separated by spaces; another name with data.labels")
+    return [of_labels, *([of_boxes] if of_boxes else [])]
 
 
 def _table(folder: Path, name: str, chosen: str) -> Path | None:

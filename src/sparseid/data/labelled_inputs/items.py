@@ -178,8 +178,15 @@ def _images(images: NDArray[Any]) -> NDArray[Any]:
         return images.astype(np.uint8) * np.uint8(255)
     if images.dtype == np.uint8:
         return images
-    if images.dtype.kind not in "fiu" or not (images.min() >= 0 and images.max() <= 1):
-        text = f"images is {images.dtype} with values beyond [0, 1], or that are no numbers"
+    if images.dtype.kind not in "fiu":
+        raise InputError(f"images is {images.dtype}, neither bytes (uint8) nor numbers in [0, 1]")
+    within = (images >= 0) & (images <= 1)
+    if not within.all():
+        item, *place = np.argwhere(~within)[0].tolist()
+        text = f"images, item {item}: the pixel at row {place[0]}, column {place[1]} is {images[item, *place]:g}"
+        if not np.isfinite(images[item, *place]):
+            raise InputError(f"{text}, no number: replace it, or leave the item out")
+        text = f"{text}, and numbers ({images.dtype}) must be in [0, 1]"
         raise InputError(f"{text}: save bytes (uint8), or divide by the largest possible value")
     return single_precision("images", images.reshape(-1, 1), ["values"]).reshape(images.shape)
 

@@ -130,6 +130,12 @@ class LabelledInputsSettings(MotifSettings):
         except InputError:
             return {}
 
+    def tables(self) -> list[Path]:
+        """Return the tables of labels and of motifs of a folder; none of an npz file, which has them itself."""
+        from sparseid.data.labelled_inputs.folders import tables_of
+
+        return tables_of(Path(self.path), self.labels, self.boxes) if Path(self.path).is_dir() else []
+
     def row_keys(self) -> Keys:
         """Add the name of the folder or file."""
         return super().row_keys() | {"source": Path(self.path).name.partition(".")[0]}

@@ -72,19 +72,15 @@ class TreeTableData(EnvironmentData):
         standardise: bool = True,
     ) -> None:
         of_rows = table.classes(environment)
+        names, numbers = np.unique(of_rows, return_inverse=True)
+        named = tree_of_nodes(nodes, names.tolist()) if nodes else None
         self._parts = split_environments(of_rows, validation, held_out)
         train, _, test = self._parts
-        names, numbers = np.unique(of_rows, return_inverse=True)
         labels = table.numbers(label)[:, None]
         scale = Scale.of(table.values, train)
         self.input_scale = scale if standardise else None
         self.label_scale = Scale.of(labels, train) if standardise else None
-        known = names.tolist()
-        named = (
-            tree_of_nodes(nodes, known)
-            if nodes
-            else clustered_tree(scale.apply(table.values[train]), numbers[train], known)
-        )
+        named = named or clustered_tree(scale.apply(table.values[train]), numbers[train], names.tolist())
         super().__init__(named.tree, list(seeds), batch_size, len(test))
         self._numbers = torch.from_numpy(numbers.astype(np.int64))
         self._inputs = table.singles(self.input_scale)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,10 +47,14 @@ class Nodes(NamedTuple):
         Name of each node; empty for one without a name.
     parents
         Number of the parent of each node, -1 for the root.
+    supports
+        Inner nodes that a Newick file labels with a number without quotes: programs write the support of a branch
+        there, which is no name and may occur twice.
     """
 
     names: list[str]
     parents: list[int]
+    supports: tuple[int, ...] = ()
 
 
 class NamedTree(NamedTuple):
@@ -60,7 +65,7 @@ class NamedTree(NamedTuple):
     tree
         The tree.
     arcs
-        (arcs,) name of the lower node of each arc; of an unnamed one the environments below it, ``a+b``.
+        (arcs,) name of the lower node of each arc, all different; of an unnamed one the environments below it, ``a+b``.
     """
 
     tree: Tree
@@ -107,9 +112,12 @@ def parse_newick(text: str) -> Nodes:
     Examples
     --------
     >>> parse_newick("((a:1,'b c')ab,d);")
-    Nodes(names=['', 'ab', 'a', 'b c', 'd'], parents=[-1, 0, 1, 1, 0])
+    Nodes(names=['', 'ab', 'a', 'b c', 'd'], parents=[-1, 0, 1, 1, 0], supports=())
+    >>> parse_newick("((a,b)95,c);").supports
+    (1,)
     """
     names, parents, node = [""], [ROOT], 0
+    supports: list[int] = []
     before = ""  # what the present node has so far: nothing, its children, its name, the colon or the length after it
     for place, token in _tokens(text):
         if before == ";":
@@ -134,10 +142,12 @@ def parse_newick(text: str) -> Nodes:
             node = parents[node]
         elif kind == "name":
             names[node] = token[1:-1].replace("''", "'") if token[0] == "'" else token
+            if before == "children" and all(map(_is_number, token.split("/"))):  # several supports: 95/0.99
+                supports.append(node)
         before = {"(": "", ",": "", ")": "children"}.get(token, kind)
     if before != ";":
         raise ValueError(f"character {len(text) + 1}: a tree in Newick format ends with a semicolon")
-    return Nodes(names, parents)
+    return Nodes(names, parents, tuple(supports))
 
 
 def _tokens(text: str) -> Iterator[tuple[int, str]]:
@@ -168,12 +178,12 @@ def parse_arcs(text: str) -> Nodes:
     Raises
     ------
     ValueError
-        If a line lacks one of them, a child has two parents, or there is not exactly one root.
+        If a line lacks one of them, a child has two lines, there is not exactly one root, or arcs form a circle.
 
     Examples
     --------
     >>> parse_arcs("child,parent\na,ab\nb,ab\n")
-    Nodes(names=['a', 'ab', 'b'], parents=[1, -1, 1])
+    Nodes(names=['a', 'ab', 'b'], parents=[1, -1, 1], supports=())
     """
     records = table_of(as_lines(text), ",")
     first, header = next(records, (1, []))
@@ -184,16 +194,35 @@ def parse_arcs(text: str) -> Nodes:
     parent_of: dict[str, str] = {}
     for line, fields in records:
         child, parent = (fields[columns.index(name)].strip() for name in ("child", "parent"))
-        if not child or (child in parent_of and parent):
-            raise ValueError(
-                f"line {line}: " + (f"{child!r} already has a parent" if child else "the child is missing")
-            )
-        if parent:
-            parent_of[child] = parent
+        if not child:
+            raise ValueError(f"line {line}: the child is missing")
+        if child in parent_of:
+            above = parent_of[child]
+            raise ValueError(f"line {line}: {child!r} already {f'has a parent, {above!r}' if above else 'is the root'}")
+        parent_of[child] = parent
+    parent_of = {child: parent for child, parent in parent_of.items() if parent}
     names = list(dict.fromkeys(name for pair in parent_of.items() for name in pair))
+    if circle := _circle(parent_of):
+        text = " -> ".join(circle if len(circle) <= LISTED + 1 else (*circle[:LISTED], "...", circle[-1]))
+        raise ValueError(f"the parents form a circle, {text}: one of these nodes has another parent, or none")
     if len(roots := [name for name in names if name not in parent_of]) != 1:
         raise ValueError(f"a tree has one node without a parent, not {len(roots)} ({', '.join(roots[:LISTED])})")
     return Nodes(names, [names.index(parent_of[name]) if name in parent_of else ROOT for name in names])
+
+
+def _circle(parent_of: Mapping[str, str]) -> list[str]:
+    """Return the nodes of a circle, from one to its parent and on to itself again; empty if there is none."""
+    free: set[str] = set()  # of circles
+    for start in parent_of:
+        path: dict[str, None] = {}
+        node = start
+        while node in parent_of and node not in free:
+            if node in path:
+                return [*list(path)[list(path).index(node) :], node]
+            path[node] = None
+            node = parent_of[node]
+        free.update(path)
+    return []
 
 
 def tree_of_nodes(nodes: Nodes, environments: list[str]) -> NamedTree:
@@ -202,19 +231,17 @@ def tree_of_nodes(nodes: Nodes, environments: list[str]) -> NamedTree:
     Raises
     ------
     InputError
-        If an environment is not a node, or a name occurs twice.
+        If an environment is not a node, or a name occurs twice; supports are no names unless an environment has them.
     """
+    unnamed = {node for node in nodes.supports if nodes.names[node] not in environments}
+    nodes = nodes._replace(names=["" if node in unnamed else name for node, name in enumerate(nodes.names)])
     if missing := [name for name in environments if name not in nodes.names]:
         near = did_you_mean(missing[0], [name for name in nodes.names if name])
         known = ", ".join([name for name in nodes.names if name][:LISTED])
         raise InputError(f"the tree has no node {missing[0]!r}; {near or f'its nodes: {known}'}", KEYS)
-    if twice := [name for name in environments if nodes.names.count(name) > 1]:
+    if twice := [name for name, nodes_of_name in Counter(filter(None, nodes.names)).items() if nodes_of_name > 1]:
         raise InputError(f"the tree has several nodes {twice[0]!r}: make names unique", KEYS)
     places = [nodes.names.index(name) for name in environments]
-    try:
-        Tree(np.array(nodes.parents), np.array(places))
-    except ValueError as error:
-        raise InputError(f"the tree cannot be used: {error}", KEYS) from error
     parents = _thinned(dict(enumerate(nodes.parents)), set(places))
     kept = {node: number for number, node in enumerate(parents)}
     above = np.array([kept.get(parent, ROOT) for parent in parents.values()])
@@ -260,7 +287,9 @@ def _named(tree: Tree, names: list[str], environments: list[str]) -> NamedTree:
     arcs = []
     for arc, node in enumerate(tree.lower_nodes):
         under = [environments[number] for number in np.flatnonzero(below[arc])]
-        joined = "+".join(under[:LISTED]) + ("+..." if len(under) > LISTED else "")
+        joined = "+".join(under[:LISTED]) + (f"+{len(under) - LISTED} more" if len(under) > LISTED else "")
+        while joined in names:  # such as those of combined treatments
+            joined = f"({joined})"
         arcs.append(names[node] or joined)
     return NamedTree(tree, np.array(arcs, np.str_))
 

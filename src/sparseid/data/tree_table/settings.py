@@ -51,9 +51,9 @@ class TreeTableSettings(TableSettings):
 
         table.numbers(self.label)
         environments = table.classes(self.environment)
-        train, _, _ = split_environments(environments, self.validation, self.held_out)
-        if self.tree != CLUSTER:
+        if self.tree != CLUSTER:  # first: a misspelled environment is a small one, too
             tree_of_nodes(read_nodes(Path(self.tree)), sorted(set(environments.tolist())))
+        train, _, _ = split_environments(environments, self.validation, self.held_out)
         if len(train) < run.trainer.batch_size:
             text = f"{len(train)} training rows do not fill a batch: lower trainer.batch_size"
             yield SettingsError(("trainer.batch_size", "data.path"), text)
