@@ -465,3 +465,37 @@ def test_frames_among_the_matrices_of_an_h5ad_file_keep_the_types_of_their_colum
     made.write_h5ad(tmp_path / "t.h5ad")
     table = read_table(tmp_path / "t.h5ad", matrix="obsm/f")
     assert (table.names.tolist(), table.values.tolist()) == (["a", "b"], [[1, 0.5], [2, 1], [3, 2]])
+
+
+def test_quoted_fields_between_tabs_are_those_that_pandas_wrote(tmp_path):
+    frame = pd.DataFrame({"x": [1.0, 2, 3]}, pd.Index(['5" pipe', "a\tb", '"c"'], name="id"))
+    frame.to_csv(tmp_path / "t.tsv", sep="\t")
+    table = read_table(tmp_path / "t.tsv")
+    assert (table.ids.tolist(), table.values[:, 0].tolist()) == (frame.index.tolist(), [1, 2, 3])
+
+
+def test_a_long_text_in_an_ignored_column_is_read(written):
+    text = "notes " * 40_000
+    table = read_table(written(f'id,x,notes\nu,1,"{text}"\nv,2,\n'), columns=["notes"])
+    assert (table.values.tolist(), table.columns["notes"].tolist()) == ([[1], [2]], [text.strip(), ""])
+
+
+@pytest.mark.parametrize("separator", [";", ",", "\t"])
+def test_a_first_line_with_the_separator_is_none_of_names(written, separator):
+    table = read_table(written(f"sep={separator}\nid{separator}x\nu{separator}1\nv{separator}2\n"))
+    assert (table.ids.tolist(), table.names.tolist(), table.values.tolist()) == (["u", "v"], ["x"], [[1], [2]])
+
+
+def test_spaces_are_no_separator(tmp_path):
+    (tmp_path / "t.txt").write_text("a b c\n1.5 2 3\n4 5 6\n")
+    with pytest.raises(InputError, match="line 1 is a single name, 'a b c', .* by commas or tabs, not by spaces"):
+        read_table(tmp_path / "t.txt")
+
+
+@pytest.mark.parametrize("make", [made_npz, made_h5ad, made_parquet])
+def test_only_text_may_be_gzipped(make, tmp_path):
+    path = make(tmp_path)
+    zipped = path.with_name(f"{path.name}.gz")
+    zipped.write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(InputError, match="only text may be gzipped, unpack other files"):
+        read_table(zipped)
