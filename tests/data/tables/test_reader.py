@@ -488,7 +488,7 @@ def test_a_first_line_with_the_separator_is_none_of_names(written, separator):
 
 def test_spaces_are_no_separator(tmp_path):
     (tmp_path / "t.txt").write_text("a b c\n1.5 2 3\n4 5 6\n")
-    with pytest.raises(InputError, match="line 1 is a single name, 'a b c', .* by commas or tabs, not by spaces"):
+    with pytest.raises(InputError, match=r"line 1 is a single name, 'a b c', .* by commas or tabs, not by spaces"):
         read_table(tmp_path / "t.txt")
 
 
@@ -499,3 +499,10 @@ def test_only_text_may_be_gzipped(make, tmp_path):
     zipped.write_bytes(gzip.compress(path.read_bytes()))
     with pytest.raises(InputError, match="only text may be gzipped, unpack other files"):
         read_table(zipped)
+
+
+@pytest.mark.parametrize("value", [["a", "b"], {"x": 1}])
+def test_a_column_of_lists_is_none_of_texts(tmp_path, value):
+    pyarrow.parquet.write_table(pyarrow.table({"x": [1.0, 2.0], "kind": [value, value]}), tmp_path / "t.parquet")
+    with pytest.raises(InputError, match=r"column 'kind', row 1: the value is a (list|dict): give every row one text"):
+        read_table(tmp_path / "t.parquet", columns=["kind"])
