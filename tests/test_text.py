@@ -72,7 +72,7 @@ def test_a_field_may_be_longer_than_the_limit_of_pythons_csv_which_stays(separat
 
 @pytest.mark.parametrize("line", ['1, "a, b"', ' "1",2', '"1",2,\t"3"'])
 def test_spaces_before_a_quote_are_refused_with_the_remedy(line):
-    with pytest.raises(ValueError, match="line 2: there are spaces before the quote of .*: remove them"):
+    with pytest.raises(ValueError, match=r"line 2: there are spaces before the quote of .*: remove them"):
         list(records_of(as_lines(f"a,b\n{line}\n"), ","))
     assert list(records_of(as_lines('1,"  ""a"" b"\n'), ",")) == [(1, ["1", '  "a" b'])]
 
@@ -82,7 +82,7 @@ def test_spaces_before_a_quote_are_refused_with_the_remedy(line):
     [
         ("# made by me\na,b\n1,2\n", "line 2 has 2 fields, .* begins with # is no comment here: remove it"),
         ("a,b\n1,2\n# the end\n", "line 3 has 1 fields, .* begins with # is no comment here: remove it"),
-        ("a,b\nr1,1,2\nr2,3,4\n", "line 2 has 3 fields, .* as R writes them, .* needs one, such as id"),
+        ("a,b\nr1,1,2\nr2,3,4\n", "line 2 has 3 fields, .* as R writes them, their column needs one, such as id"),
     ],
 )
 def test_comments_and_names_of_rows_are_told_of(text, said):

@@ -340,9 +340,7 @@ def table_of(text: Iterable[str], separator: str) -> Iterator[tuple[int, list[st
             if any(first.strip().startswith("#") for first in (names[0], fields[0])):
                 remedy += "; a line that begins with # is no comment here: remove it"
             elif row == 1 and len(fields) == len(names) + 1:
-                remedy += (
-                    "; if rows begin with their names, as R writes them, the column of these needs one, such as id"
-                )
+                remedy += "; if rows begin with their names, as R writes them, their column needs one, such as id"
             raise ValueError(f"line {line} has {len(fields)} fields, the line of names {len(names)}: {remedy}")
         yield line, fields
 
