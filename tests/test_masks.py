@@ -112,6 +112,8 @@ def test_a_file_is_read_with_spaces_empty_lines_and_a_byte_order_mark(tmp_path):
         (b"1,0\xa0\n", "is not UTF-8 (byte 0xa0 in line 1): save it as UTF-8. A mask is a csv file"),
         (b"1,\n", "line 1: '' is neither"),
         (b"speed,shape\n1,0\n", "line 1: 'speed' is neither 0 nor 1; a mask has no line of names"),
+        (b"True,False\nFalse,True\n", "line 1: 'True' is neither 0 nor 1; write one line per observation"),
+        (b"T,F\nF,T\n", "line 1: 'T' is neither 0 nor 1; write one line per observation"),
         (b"", "is empty"),
         (b"\n \n", "is empty"),
         (b"\xff\xfe\x00", "is UTF-16: save it as UTF-8. A mask is a csv file, one line per observation"),

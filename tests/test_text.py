@@ -1,6 +1,8 @@
 """Text of users: marks, newlines, quotes and encodings; every refusal names the file."""
 
+import csv
 import gzip
+import io
 import re
 
 import pytest
@@ -48,6 +50,57 @@ def test_quoted_newlines_commas_and_quotes_belong_to_their_field():
 def test_semicolons_quote_like_commas_and_tabs_have_pairs_around_a_field_only():
     assert list(records_of(as_lines('1;"two;\n""three"""\n'), ";")) == [(1, ["1", 'two;\n"three"'])]
     assert list(records_of(as_lines('"1"\t"5\n6"\t7"\t"\n'), "\t")) == [(1, ["1", '"5']), (2, ['6"', '7"', '"'])]
+
+
+def test_quotes_around_a_field_between_tabs_mean_what_they_mean_between_commas():
+    text = '"5"" pipe"\t"a\tb"\tx""y\n"""c"""\t""\t"d"e"\n'
+    assert list(records_of(as_lines(text), "\t")) == [(1, ['5" pipe', "a\tb", 'x""y']), (2, ['"c"', "", 'd"e'])]
+    rows = [["id", "title"], ['5" pipe', "a\tb,c;d"], ['""', '"e" f'], ["g", 'h"']]
+    for separator in (",", ";", "\t"):
+        csv.writer(file := io.StringIO(newline=""), delimiter=separator, lineterminator="\n").writerows(rows)
+        assert [fields for _, fields in records_of(as_lines(file.getvalue()), separator)] == rows
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "::"])
+def test_a_field_may_be_longer_than_the_limit_of_pythons_csv_which_stays(separator):
+    limit = csv.field_size_limit()
+    quote = "" if separator == "::" else '"'
+    text = f"1{separator}{quote}{'x' * 3 * limit}{quote}\n"
+    assert list(records_of(as_lines(text), separator)) == [(1, ["1", "x" * 3 * limit])]
+    assert csv.field_size_limit() == limit
+
+
+@pytest.mark.parametrize("line", ['1, "a, b"', ' "1",2', '"1",2,\t"3"'])
+def test_spaces_before_a_quote_are_refused_with_the_remedy(line):
+    with pytest.raises(ValueError, match=r"line 2: there are spaces before the quote of .*: remove them"):
+        list(records_of(as_lines(f"a,b\n{line}\n"), ","))
+    assert list(records_of(as_lines('1,"  ""a"" b"\n'), ",")) == [(1, ["1", '  "a" b'])]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# made by me\na,b\n1,2\n", "line 2 has 2 fields, .* begins with # is no comment here: remove it"),
+        ("a,b\n1,2\n# the end\n", "line 3 has 1 fields, .* begins with # is no comment here: remove it"),
+        ("a,b\nr1,1,2\nr2,3,4\n", "line 2 has 3 fields, .* as R writes them, their column needs one, such as id"),
+    ],
+)
+def test_comments_and_names_of_rows_are_told_of(text, said):
+    with pytest.raises(ValueError, match=said):
+        list(table_of(as_lines(text), ","))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (gzip.compress(b"a,b"), "is compressed with gzip: let its name end with .gz"),
+        (b"PK\x03\x04\0", "is a zip archive"),
+    ],
+)
+def test_archives_are_named(write, content, said):
+    with pytest.raises(InputError, match=f"names.csv {said}") as error:
+        read_text(write(content), ("data.path",), western=True)
+    assert error.value.keys == ("data.path",)
 
 
 def test_rows_have_as_many_fields_as_there_are_names():

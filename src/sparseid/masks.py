@@ -89,7 +89,7 @@ def read_mask(path: Path) -> Mask:
         raise InputError(f"{path} is empty: a mask has {LAYOUT}")
     for place, (number, entries) in enumerate(rows):
         if wrong := [entry for entry in entries if entry not in ("0", "1")]:
-            header = place == 0 and len(rows) > 1 and not {"0", "1"} & set(entries)
+            header = place == 0 and len(rows) > 1 and set(rows[1][1]) <= {"0", "1"} and not {"0", "1"} & set(entries)
             names = any(letter.isalpha() for letter in "".join(entries))  # otherwise another separator, or 1.0 for 1
             hint = "a mask has no line of names: delete it" if header and names else f"write {LAYOUT}"
             raise InputError(f"{path}, line {number}: {wrong[0]!r} is neither 0 nor 1; {hint}")

@@ -12,9 +12,11 @@ import csv
 import gzip
 import io
 import json
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
@@ -23,8 +25,20 @@ from sparseid.errors import InputError
 MARKS = {codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
 """Byte order marks of encodings that are refused, UTF-32 before the UTF-16 that begins like it."""
 
-QUOTING = (",", ";")
+OTHER = {
+    b"\x1f\x8b": "is compressed with gzip: let its name end with .gz, or unpack it",
+    b"PK\x03\x04": "is a zip archive, as spreadsheets are: save the table as text",
+}
+"""First bytes of files that are not text -> what they are, and the remedy."""
+
+QUOTING = (",", ";", "\t")
 """Separators of formats in which a quoted field may contain them."""
+LONGEST = 2**31 - 1
+"""Maximum number of characters of a field that Python's csv takes on every system."""
+SHOWN = 40
+"""Maximum number of characters of a field in a message."""
+QUOTED = re.compile(r'"((?:[^"]|"")*+)"(?=\t|\Z)')
+"""A quoted field between tabs."""
 
 WESTERN = "sparseid.western"
 """Error handler of decoders: bytes that are not UTF-8 are read as Windows-1252, which contains Latin-1's letters."""
@@ -66,6 +80,8 @@ def open_text(path: Path, keys: tuple[str, ...] = (), western: bool = False) -> 
             start = file.read(len(codecs.BOM_UTF32_LE))
             if encoding := next((name for mark, name in MARKS.items() if start.startswith(mark)), ""):
                 raise InputError(f"{path} is {encoding}: save it as UTF-8", keys)
+            if fault := next((fault for first, fault in OTHER.items() if start.startswith(first)), ""):
+                raise InputError(f"{path} {fault}", keys)
             file.seek(0)
             with io.TextIOWrapper(io.BufferedReader(_Clean(file)), "utf-8", WESTERN if western else "strict") as text:
                 yield text
@@ -201,43 +217,78 @@ def records_of(text: Iterable[str], separator: str) -> Iterator[tuple[int, list[
     text
         Lines with their newlines, such as an open file.
     separator
-        A comma or semicolon: fields may be quoted, with quotes doubled within. A tab: quotes are part of a field, but a
-        pair around a whole one. Others separate fields without quotes.
+        A comma, semicolon or tab: fields that begin and end with quotes may contain it, with quotes doubled within.
+        Others separate fields without quotes. Between tabs other quotes are part of a field, and a line ends a row.
 
     Raises
     ------
     ValueError
-        If a quote is not closed or a text follows it; the message gives the line in which its record begins.
+        If a quote is not closed, a text follows it, or spaces come before it; the message gives the line in which its
+        record begins.
 
     Examples
     --------
     >>> list(records_of(['1,"a, b\n', ' ""c"" d"\n', '\n', '2,e'], ","))
     [(1, ['1', 'a, b\n "c" d']), (4, ['2', 'e'])]
-    >>> list(records_of(['"one"\t5"'], "\t"))
-    [(1, ['one', '5"'])]
+    >>> list(records_of(['"one"\t5"\t"5"" pipe"'], "\t"))
+    [(1, ['one', '5"', '5" pipe'])]
     """
-    if separator not in QUOTING:
-        for number, line in enumerate(text, start=1):
-            if line.strip():
-                parts = line.rstrip("\n").split(separator)
-                yield number, [_unquoted(part) for part in parts] if separator == "\t" else parts
-        return
-    reader = csv.reader(text, delimiter=separator, strict=True)
-    while True:
-        first = reader.line_num + 1
-        try:
-            fields = next(reader, None)
-        except csv.Error as error:
-            text = f"line {first}: the quotes do not match ({error}): close them, or double quotes within a field"
-            raise ValueError(text) from error
-        if fields is None:
-            return
+    lines, number = iter(text), 0
+    for line in lines:
+        number, first = number + 1, number + 1
+        if separator not in QUOTING or '"' not in line:
+            fields = line.rstrip("\n").split(separator)
+        elif separator == "\t":
+            fields = tabbed(line)
+        else:
+            reader = csv.reader(chain([line], lines), delimiter=separator, strict=True)
+            try:
+                fields = _next(reader)
+            except csv.Error as error:
+                fault = f"the quotes do not match ({error}): close them, or double quotes within a field"
+                raise ValueError(f"line {first}: {fault}") from error
+            number += reader.line_num - 1
+            _check_spaces(fields, separator, line, first)
         if len(fields) > 1 or "".join(fields).strip():
             yield first, fields
 
 
-def _unquoted(field: str) -> str:
-    return field[1:-1] if len(field) > 1 and field[0] == field[-1] == '"' else field
+def tabbed(line: str) -> list[str]:
+    r"""Return the fields between the tabs of a line; see `records_of`.
+
+    Examples
+    --------
+    >>> tabbed('"a\tb"\t"c\td"e\n')
+    ['a\tb', '"c', 'd"e']
+    """
+    line, fields, place = line.rstrip("\n"), [], 0
+    while place <= len(line):
+        if quoted := QUOTED.match(line, place):
+            fields.append(quoted[1].replace('""', '"'))
+            place = quoted.end() + 1
+            continue
+        stop = line.find("\t", place)
+        field = line[place : None if stop < 0 else stop]
+        place += len(field) + 1
+        fields.append(field[1:-1] if len(field) > 1 and field[0] == field[-1] == '"' else field)
+    return fields
+
+
+def _next(reader: Iterator[list[str]]) -> list[str]:
+    """Return the next record of Python's csv, whose limit of a field's length is one for the whole process."""
+    limit = csv.field_size_limit(LONGEST)
+    try:
+        return next(reader)
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _check_spaces(fields: Iterable[str], separator: str, line: str, number: int) -> None:
+    """Refuse spaces before a quote, which then is part of its field; the same text may be quoted in `line`."""
+    for field in fields:
+        if field[:1].isspace() and field.lstrip()[:1] == '"' and separator + field in separator + line:
+            fault = f"there are spaces before the quote of {field.strip()[:SHOWN]}"
+            raise ValueError(f"line {number}: {fault}: remove them, so that it follows the separator")
 
 
 def check_once(names: Sequence[str], needed: Iterable[str], line: int) -> None:
@@ -279,14 +330,18 @@ def table_of(text: Iterable[str], separator: str) -> Iterator[tuple[int, list[st
     >>> list(table_of(["a\tb\n", "1\t2\t\n"], "\t"))
     [(1, ['a', 'b']), (2, ['1', '2'])]
     """
-    names = 0
-    for line, fields in records_of(text, separator):
-        while len(fields) > max(1, names) and not fields[-1].strip():
+    names: list[str] = []
+    for row, (line, fields) in enumerate(records_of(text, separator)):
+        while len(fields) > max(1, len(names)) and not fields[-1].strip():
             fields.pop()
-        names = names or len(fields)
-        if len(fields) != names:
-            difference = f"line {line} has {len(fields)} fields, the line of names {names}"
-            raise ValueError(f"{difference}: correct it, or quote text that contains the separator")
+        names = names or fields
+        if len(fields) != len(names):
+            remedy = "correct it, or quote text that contains the separator"
+            if any(first.strip().startswith("#") for first in (names[0], fields[0])):
+                remedy += "; a line that begins with # is no comment here: remove it"
+            elif row == 1 and len(fields) == len(names) + 1:
+                remedy += "; if rows begin with their names, as R writes them, their column needs one, such as id"
+            raise ValueError(f"line {line} has {len(fields)} fields, the line of names {len(names)}: {remedy}")
         yield line, fields
 
 

@@ -154,3 +154,35 @@ def unknown(group, name):
 def longer(group, name):
     del group[name]
     write_elem(group, name, np.zeros(13))
+
+
+@pytest.mark.parametrize("kind", [h5py.string_dtype("ascii"), "S6"])
+@pytest.mark.parametrize("encoding", [{}, {"encoding-type": "string-array", "encoding-version": "0.2.0"}])
+def test_names_and_annotations_that_are_stored_as_bytes_are_text(made, kind, encoding):
+    with h5py.File(path := made(), "a") as file:
+        for place in ("var/_index", "obs/_index", "obs/kind/categories"):
+            texts = file[place].asstr()[()].tolist()
+            del file[place]
+            file.create_dataset(place, data=np.array(texts, "S") if kind == "S6" else texts, dtype=kind)
+            file[place].attrs.update(encoding)
+    table = read_table(path, ["kind"], matrix="logged")
+    assert table.names.tolist() == [f"gene{n}" for n in range(5)]
+    assert table.ids.tolist() == [f"cell{n}" for n in range(12)]
+    assert table.columns["kind"].tolist() == KINDS.tolist()
+    assert read_cells(path, "kind").types == ("cat", "dog", "newt")
+
+
+def test_attributes_may_be_bytes(made):
+    with h5py.File(path := made(), "a") as file:
+        file["obs"].attrs["column-order"] = np.array([b"kind", b"depth"])
+        for frame in ("obs", "var"):
+            file[frame].attrs["_index"] = np.bytes_(b"_index")
+            file[frame].attrs["encoding-version"] = np.bytes_(b"0.2.0")
+    table = read_table(path, ["kind", "depth"])
+    assert (table.ids[3], table.names[1], table.columns["depth"][0]) == ("cell3", "gene1", "1.5")
+
+
+@pytest.mark.parametrize("place", ["obs/depth", "X/data", "raw/var", "varm/loadings", "obsm/codes"])
+def test_what_is_no_matrix_is_refused_with_those_that_there_are(made, place):
+    with pytest.raises(InputError, match=f"it has no {place} .matrices: X, raw/X, layers/logged.; name one"):
+        as_table(made(), matrix=place)

@@ -1,10 +1,12 @@
 """Index arrays of sparse matrices that SciPy would read from anywhere in memory."""
 
+import anndata
+import h5py
 import numpy as np
 import pytest
 from scipy import sparse
 
-from sparseid.data.sparse import sparse_fault
+from sparseid.data.sparse import dense, sparse_fault
 from sparseid.data.tables import Table
 from sparseid.errors import InputError
 
@@ -52,3 +54,16 @@ def test_arrays_of_other_lengths_and_types_are_refused():
     matrix = sparse.coo_matrix(VALUES)
     matrix.coords[0][0] = 9
     assert sparse_fault(matrix) == "an index of a row is 9, of 4 rows"
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_matrix])
+def test_a_matrix_that_is_still_in_its_file_is_read_and_checked(tmp_path, kind):
+    anndata.AnnData(kind(VALUES)).write_h5ad(tmp_path / "cells.h5ad")
+    cells = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    assert sparse_fault(cells.X) == ""
+    np.testing.assert_array_equal(dense(cells.X), VALUES)
+    np.testing.assert_array_equal(Table.of(cells.X).values, VALUES)
+    cells.file.close()
+    with h5py.File(tmp_path / "cells.h5ad", "a") as file:
+        file["X/indices"][0] = 7
+    assert "an index of a" in sparse_fault(anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r").X)

@@ -165,6 +165,16 @@ def test_arrays_sparse_matrices_and_annotated_data_are_the_same_data(fitted):
     pd.testing.assert_frame_equal(frame.transform(cells), frame.transform(TABLE), check_names=False)
 
 
+@pytest.mark.parametrize("matrix", [np.asarray, scipy.sparse.csr_matrix, scipy.sparse.csc_matrix])
+def test_annotated_data_may_still_be_in_their_file(fitted, tmp_path, matrix):
+    cells = anndata.AnnData(matrix(TABLE.to_numpy(np.float64)), var=pd.DataFrame(index=TABLE.columns))
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    assert backed.isbacked
+    found, expected = fitted["sparse_vae"].transform(backed), fitted["sparse_vae"].transform(TABLE)
+    np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("columns", [range(4), range(1990, 1994), [0.5, 1.5, 2.5, 3.5]])
 def test_columns_whose_names_are_numbers_are_refused_in_another_order_too(columns, tmp_path):
     frame = TABLE.set_axis(list(columns), axis=1)

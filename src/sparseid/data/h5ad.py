@@ -89,9 +89,13 @@ class H5ad:
     def has(self, place: str) -> bool:
         """Return whether there is a matrix, such as ``X``, ``raw/X`` or ``layers/counts``."""
         group, _, name = place.partition("/")
+        if group in ("layers", "obsm"):
+            return name in self.names(group)
+        if place not in ("X", "raw/X"):
+            return False
         if self._whole is not None:
-            return name in self.names(group) if group in ("layers", "obsm") else getattr(self._whole, group) is not None
-        return place in self._file and self._file[place].attrs.get("encoding-type") != "null"
+            return getattr(self._whole, group) is not None
+        return place in self._file and _text(self._file[place].attrs.get("encoding-type")) != "null"
 
     def row_names(self) -> list[str]:
         """Return the names of the rows."""
@@ -106,12 +110,12 @@ class H5ad:
         if self._whole is not None:
             return self._whole.obs
         stored = self._file["obs"]
-        if stored.attrs["encoding-version"] == "0.1.0":  # categories are stored elsewhere
+        if _text(stored.attrs["encoding-version"]) == "0.1.0":  # categories are stored elsewhere
             return self._read("obs")
         rows, columns = None, {}
         with suppress(Exception):
             rows = len(self.row_names())
-        for name in map(str, stored.attrs["column-order"]):
+        for name in map(_text, stored.attrs["column-order"]):
             try:
                 column = self._read(f"obs/{name}")
             except Exception:
@@ -169,7 +173,7 @@ class H5ad:
         if self._whole is not None:
             owner = self._whole.raw if frame == "raw/var" else self._whole
             return [str(name) for name in (owner.obs_names if frame == "obs" else owner.var_names)]
-        return [str(name) for name in self._read(f"{frame}/{self._file[frame].attrs['_index']}")]
+        return [str(name) for name in self._read(f"{frame}/{_text(self._file[frame].attrs['_index'])}")]
 
     def _read(self, place: str) -> Any:
         from anndata.io import read_elem
@@ -179,6 +183,20 @@ class H5ad:
             whole = getattr(self._whole, group)
             return whole if not name else whole.X if group == "raw" else whole[name]
         try:
-            return read_elem(self._file[place])
+            return _decoded(read_elem(self._file[place]))
         except Exception as error:
             raise ValueError(f"{place}: {error}") from error
+
+
+def _text(value: Any) -> str:
+    """Return a text, which files of other programs hold as bytes."""
+    return value.decode("utf-8") if isinstance(value, bytes) else str(value)
+
+
+def _decoded(values: Any) -> Any:
+    """Return a column or names with texts for bytes, anything else unchanged."""
+    if isinstance(values, pd.Categorical):
+        return values.rename_categories(_decoded(np.asarray(values.categories)))
+    if isinstance(values, np.ndarray) and values.dtype.kind in "SO" and any(isinstance(one, bytes) for one in values):
+        return np.array([_text(one) for one in values], object)
+    return values

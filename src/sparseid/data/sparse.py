@@ -22,6 +22,7 @@ def sparse_fault(matrix: Any) -> str:
     >>> sparse_fault(matrix)
     'an index of a column is 7, of 2 columns'
     """
+    matrix = in_memory(matrix)
     kind = getattr(matrix, "format", "")
     if kind == "coo":
         axes = zip(("row", "column"), matrix.coords, matrix.shape, strict=True)
@@ -73,7 +74,13 @@ def summed(matrix: Any) -> Any:
 
 def dense(matrix: Any) -> Any:
     """Return an array of a sparse matrix, see `summed`; anything else unchanged."""
+    matrix = in_memory(matrix)
     return summed(matrix).toarray() if hasattr(matrix, "toarray") else matrix
+
+
+def in_memory(matrix: Any) -> Any:
+    """Return a sparse matrix of an AnnData that is still in its file (``backed``) as one of SciPy; others unchanged."""
+    return matrix.to_memory() if hasattr(matrix, "to_memory") else matrix
 
 
 def _outside(indices: Any, size: int, name: str) -> str:

@@ -13,7 +13,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparseid.data.module import DataModule
-from sparseid.data.sparse import dense, sparse_fault
+from sparseid.data.sparse import dense, in_memory, sparse_fault
 from sparseid.data.tables import Table, array_of, held, table_of_frame, texts_of
 from sparseid.errors import InputError
 from sparseid.estimators.base import Estimator, RefusedInput, npz, refusals
@@ -197,9 +197,10 @@ def framed(X: Any) -> Any:
         return X
     if X.X is None:
         raise InputError("the AnnData has no X: set it, such as to one of its layers")
-    if fault := sparse_fault(X.X):
+    values = in_memory(X.X)
+    if fault := sparse_fault(values):
         raise InputError(f"the values are no sparse matrix: {fault}")
-    return pd.DataFrame(dense(X.X), X.obs_names, X.var_names) if hasattr(X.X, "toarray") else X.to_df()
+    return pd.DataFrame(dense(values), X.obs_names, X.var_names) if hasattr(values, "toarray") else X.to_df()
 
 
 def npz_of(table: Table, **columns: ArrayLike) -> bytes:

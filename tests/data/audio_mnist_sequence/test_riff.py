@@ -138,3 +138,10 @@ def test_samples_need_a_description(write, tmp_path):
         path.write_bytes(content)
         with pytest.raises(InputError, match=said):
             read_wav(path, 8000)
+
+
+@pytest.mark.parametrize("rate", [0, 2**32 - 1])
+def test_a_rate_that_is_none_is_refused(write, rate):
+    path = write(struct.pack("<HHIIHH", 1, 1, rate, 16000, 2, 16))
+    with pytest.raises(InputError, match=rf"sound.wav is not a wav file .* it has {rate} samples per second, which"):
+        read_wav(path, rate)

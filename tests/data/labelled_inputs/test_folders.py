@@ -1,5 +1,8 @@
 import re
 import shutil
+import struct
+import unicodedata
+import zlib
 
 import numpy as np
 import pandas as pd
@@ -151,3 +154,65 @@ def test_sounds_of_several_rates_or_formats_are_refused(sounds, write_wav):
     refused(sounds, r"5\.wav is silent")
     (sounds / "5.wav").write_text("no sound")
     refused(sounds, re.escape("5.wav is not a wav file"))
+
+
+def sixteen_bits(colours, channels):
+    """Return a png file of 16 x 16 pixels of 16 bits per sample with the values 0 to 255; Pillow writes none."""
+
+    def chunk(name, content):
+        checked = name + content
+        return struct.pack(">I", len(content)) + checked + struct.pack(">I", zlib.crc32(checked))
+
+    values = np.repeat(np.arange(256, dtype=">u2").reshape(16, 16, 1), channels, axis=2)
+    rows = b"".join(b"\0" + row.tobytes() for row in values)
+    header = struct.pack(">IIBBBBB", 16, 16, 16, colours, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize(("colours", "channels"), [(0, 1), (2, 3), (4, 2), (6, 4)])
+def test_samples_of_16_bits_are_not_cut(images, colours, channels):
+    """Pillow reads those of colour, or with transparency, in 8 bits."""
+    (images / "4.png").write_bytes(sixteen_bits(colours, channels))
+    refused(images, r"4\.png has more than 8 bits per sample")
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_a_coloured_tiff_image_of_16_bits_is_not_cut(images, bits):
+    entries = [(256, 4, 16), (257, 4, 16), (258, 3, bits), (259, 3, 1), (262, 3, 2), (273, 4, 0), (277, 3, 3)]
+    entries += [(278, 4, 16), (279, 4, 16 * 16 * 3 * bits // 8)]
+    start = 8 + 2 + 12 * len(entries) + 4  # of three numbers of bits, and then of the samples
+    rows = b"".join(
+        struct.pack("<HHIHH", tag, kind, 1, value, 0)
+        if tag not in (258, 273)
+        else struct.pack("<HHII", tag, kind, 3 if tag == 258 else 1, start if tag == 258 else start + 6)
+        for tag, kind, value in entries
+    )
+    head = (
+        b"II*\0" + struct.pack("<IH", 8, len(entries)) + rows + struct.pack("<I", 0) + struct.pack("<HHH", *[bits] * 3)
+    )
+    (images / "4.png").write_bytes(head + bytes(16 * 16 * 3 * bits // 8))
+    if bits == 8:
+        assert read_items(str(images)).values.shape == (30, 16, 16, 3)
+    else:
+        refused(images, r"4\.png has more than 8 bits per sample")
+
+
+@pytest.mark.parametrize(("stored", "written"), [("NFD", "NFC"), ("NFC", "NFD")])
+def test_a_name_may_be_in_another_form_of_unicode_than_its_file(images, stored, written):
+    name = unicodedata.normalize(stored, "\N{LATIN SMALL LETTER E WITH ACUTE}.png")
+    (images / "4.png").rename(images / name)
+    for table in ("labels.csv", "boxes.csv"):
+        text = (images / table).read_text().replace("\n4.png", "\n" + unicodedata.normalize(written, name))
+        (images / table).write_text(text, encoding="utf-8")
+    items = read_items(str(images))
+    assert items.names[4] == name
+    assert 4 in items.sites[:, 0]
+    shutil.copy(images / "5.png", images / unicodedata.normalize(written, name))  # now the exact name is there
+    refused(images, f"{name} has no label in")
+
+
+def test_sounds_without_a_rate_are_refused(sounds):
+    for path in sounds.glob("*.wav"):
+        content = path.read_bytes()
+        path.write_bytes(content[:24] + bytes(4) + content[28:])
+    refused(sounds, r"0\.wav .* it has 0 samples per second, .* -r 8000 ")

@@ -445,3 +445,31 @@ def test_columns_of_titles_are_found_by_name(settings, write):
     found = prepared(settings(source="ml-25m", path=str(path.parent)))
     assert found.titles[0] == "Película 0, The (1990)"
     assert found.genres[0] == "Drama|Comedy"
+
+
+@pytest.mark.parametrize("source", ["ml-1m", "ml-100k"])
+@pytest.mark.parametrize("place", [0, 4])
+def test_a_title_with_the_separator_is_not_cut(settings, write, source, place):
+    separator = {"ml-1m": "::", "ml-100k": "|"}[source]
+    path = write(source) / {"ml-1m": "movies.dat", "ml-100k": "u.item"}[source]
+    lines = path.read_text(encoding="latin-1").split("\n")
+    lines[place] = lines[place].replace(", The", f"{separator} The")
+    path.write_text("\n".join(lines), encoding="latin-1")
+    message = refused(settings(source=source, path=str(path.parent)))
+    if (source, place) == ("ml-1m", 0):
+        assert f"{path}: 4 fields in the first line, '7::Pel" in message
+    else:
+        assert f"{path}, line {place + 1 if place else 2}: " in message
+        assert f"write a title that has '{separator}' differently" in message
+
+
+def test_ids_in_no_one_type_are_named_with_their_line(settings, write):
+    rows = [(user, 7, 5.0) for user in (2**63 + 1, 1, 2, 3)]
+    path = write("ml-25m", rows=rows) / "ratings.csv"
+    path.write_text(path.read_text().replace("\n2,7,", "\n\n-2,7,"))
+    message = refused(settings(source="ml-25m", path=str(path.parent)))
+    assert f"{path}, line 5: '-2,7,5.0,962' is not userId" in message
+    assert "ids below 2^64, below 2^63 where one is negative" in message
+    path.write_text(path.read_text().replace("-2,7", "2.0,7").replace(str(2**63 + 1), str(2**53 + 1)))
+    message = refused(settings(source="ml-25m", path=str(path.parent)))
+    assert f"{path}, line 5: a userId is not a whole number below 2^64" in message

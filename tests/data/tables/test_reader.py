@@ -486,3 +486,44 @@ def test_an_index_that_does_more_than_count_the_rows_is_their_ids(index, tmp_pat
     again = made.reset_index(drop=True)
     again.to_parquet(tmp_path / "t.parquet")
     assert table_of_frame(again).ids.tolist() == read_table(tmp_path / "t.parquet").ids.tolist() == ["1", "2", "3"]
+
+
+def test_quoted_fields_between_tabs_are_those_that_pandas_wrote(tmp_path):
+    frame = pd.DataFrame({"x": [1.0, 2, 3]}, pd.Index(['5" pipe', "a\tb", '"c"'], name="id"))
+    frame.to_csv(tmp_path / "t.tsv", sep="\t")
+    table = read_table(tmp_path / "t.tsv")
+    assert (table.ids.tolist(), table.values[:, 0].tolist()) == (frame.index.tolist(), [1, 2, 3])
+
+
+def test_a_long_text_in_an_ignored_column_is_read(written):
+    text = "notes " * 40_000
+    table = read_table(written(f'id,x,notes\nu,1,"{text}"\nv,2,\n'), columns=["notes"])
+    assert (table.values.tolist(), table.columns["notes"].tolist()) == ([[1], [2]], [text.strip(), ""])
+
+
+@pytest.mark.parametrize("separator", [";", ",", "\t"])
+def test_a_first_line_with_the_separator_is_none_of_names(written, separator):
+    table = read_table(written(f"sep={separator}\nid{separator}x\nu{separator}1\nv{separator}2\n"))
+    assert (table.ids.tolist(), table.names.tolist(), table.values.tolist()) == (["u", "v"], ["x"], [[1], [2]])
+
+
+def test_spaces_are_no_separator(tmp_path):
+    (tmp_path / "t.txt").write_text("a b c\n1.5 2 3\n4 5 6\n")
+    with pytest.raises(InputError, match=r"line 1 is a single name, 'a b c', .* by commas or tabs, not by spaces"):
+        read_table(tmp_path / "t.txt")
+
+
+@pytest.mark.parametrize("make", [made_npz, made_h5ad, made_parquet])
+def test_only_text_may_be_gzipped(make, tmp_path):
+    path = make(tmp_path)
+    zipped = path.with_name(f"{path.name}.gz")
+    zipped.write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(InputError, match="only text may be gzipped, unpack other files"):
+        read_table(zipped)
+
+
+@pytest.mark.parametrize("value", [["a", "b"], {"x": 1}])
+def test_a_column_of_lists_is_none_of_texts(tmp_path, value):
+    pyarrow.parquet.write_table(pyarrow.table({"x": [1.0, 2.0], "kind": [value, value]}), tmp_path / "t.parquet")
+    with pytest.raises(InputError, match=r"column 'kind', row 1: the value is a (list|dict): give every row one text"):
+        read_table(tmp_path / "t.parquet", columns=["kind"])

@@ -56,3 +56,8 @@ def test_marks_and_odd_characters_change_no_set(tmp_path):
     path = tmp_path / "sets.gmt"
     path.write_bytes("\ufeffa\u2028 b\tx\x0c\tMbp\r\n".encode() + "Größe\tx\tPlp1\r\n".encode("latin-1"))
     assert read_gene_sets(path) == {"a\u2028 b": {"MBP"}, "Größe": {"PLP1"}}
+
+
+def test_quotes_are_no_part_of_a_gene(tmp_path):
+    path = write(tmp_path / "sets.gmt", '"A"\t"na"\t"Mbp"\t"Plp1"\nB\t"x\ty"\tSnap25\n')
+    assert read_gene_sets(path) == {"A": {"MBP", "PLP1"}, "B": {"SNAP25"}}

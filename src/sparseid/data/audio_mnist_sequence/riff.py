@@ -18,6 +18,8 @@ PCM_SUBFORMAT = PCM.to_bytes(2, "little") + bytes.fromhex("000000001000800000aa0
 """GUID of integer samples."""
 FORMS = (b"RIFF", b"RF64", b"BW64")
 """First letters of a file."""
+FASTEST = 1_000_000
+"""Maximum number of samples per second, above that of any recorder."""
 UNKNOWN_FROM = 0x7FFF0000
 """Lengths from this on are written by programs that do not know it, such as sox (0x7FFFF000) or ffmpeg (0xFFFFFFFF)."""
 
@@ -91,6 +93,8 @@ def _form(chunk: bytes) -> tuple[int, int, int]:
         tag = PCM
     if tag != PCM:
         raise ValueError(f"unknown format: {tag:#06x}, where integers are {PCM:#06x}")
+    if not 0 < rate <= FASTEST:
+        raise ValueError(f"it has {rate} samples per second, which is no rate of sounds")
     return channels, bits, rate
 
 

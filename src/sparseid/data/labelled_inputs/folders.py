@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,7 @@ def read_folder(folder: Path, labels: Path, boxes: Path | None, box_size: int) -
     """
     media = _media(folder)
     table = read_columns(labels, LABEL_COLUMNS)
-    names, texts = table.texts["file"], table.texts["labels"]
+    names, texts = _as_known(table.texts["file"], media), table.texts["labels"]
     rows: dict[str, int] = {}
     for row, name in enumerate(names):
         if name in rows:
@@ -121,13 +122,14 @@ def read_boxes(path: Path, arrays: Mapping[str, NDArray[Any]], box_size: int) ->
     table = read_columns(path, *((SOUND_COLUMNS, ("end",)) if sounds else (IMAGE_COLUMNS, ("width", "height"))))
     numbers = {name: item for item, name in enumerate(arrays["names"].tolist())}
     tokens = {token for text in arrays["labels"].tolist() for token in text.split()}
-    for row, (name, token) in enumerate(zip(table.texts["file"], table.texts["token"], strict=True)):
+    names = _as_known(table.texts["file"], numbers)
+    for row, (name, token) in enumerate(zip(names, table.texts["token"], strict=True)):
         if name not in numbers:
             raise InputError(f"{table.where(row, 'file')}: {_unknown_file(name, None, numbers)}")
         if token not in tokens:
             hint = did_you_mean(token, sorted(tokens)) or f"tokens: {', '.join(sorted(tokens)[:10])}"
             raise InputError(f"{table.where(row, 'token')}: no label has the token {token!r}; {hint}")
-    items = np.array([numbers[name] for name in table.texts["file"]])
+    items = np.array([numbers[name] for name in names])
     if sounds:
         boxes: NDArray[Any] = _spans(table, items, arrays["sounds"].shape[1] / RATE)
     else:
@@ -207,6 +209,15 @@ def _table(folder: Path, name: str, chosen: str) -> Path | None:
         text = f"{folder} has {found[0].name} and {found[1].name}: remove one, or name one with data.{name}"
         raise InputError(text, (f"data.{name}", "data.path"))
     return found[0] if found else None
+
+
+def _as_known(names: Sequence[str], known: Collection[str]) -> list[str]:
+    """Return names as those of files are written: Unicode has two forms of an accented letter, and macOS changes it."""
+    forms: dict[str, list[str]] = {}
+    for name in known:
+        forms.setdefault(unicodedata.normalize("NFC", name), []).append(name)
+    others = {form: found[0] for form, found in forms.items() if len(found) == 1}
+    return [name if name in known else others.get(unicodedata.normalize("NFC", name), name) for name in names]
 
 
 def _unknown_file(name: str, folder: Path | None, known: Mapping[str, Any]) -> str:

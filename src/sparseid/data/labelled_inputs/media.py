@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparseid.data.audio_mnist_sequence.riff import read_pcm
+from sparseid.data.audio_mnist_sequence.times import RATE
 from sparseid.data.audio_mnist_sequence.wav_folders import read_wav, resampled
 from sparseid.errors import InputError
 
@@ -17,6 +19,8 @@ IMAGES, SOUNDS = (".png", ".jpg", ".jpeg"), (".wav",)
 """Endings of the files that are read."""
 SIXTEEN_BITS = ("I", "I;16", "I;16B", "I;16L", "F")
 """Pillow's modes of images with more than 8 bits per sample."""
+SIXTEEN_BITS_STORED = re.compile("'(LA|RGB|CMYK)[aAxX]*;16")
+"""Pillow's names of such samples in a file, which it cuts to 8 bits."""
 
 
 def read_media(files: Mapping[str, Path]) -> tuple[str, NDArray[np.uint8] | NDArray[np.int16]]:
@@ -63,12 +67,13 @@ def read_image(path: Path) -> NDArray[np.uint8]:
 
     try:
         with Image.open(path) as file:
+            stored = str(file.tile)  # has the bits of a sample, which the mode of a coloured image has not
             image = ImageOps.exif_transpose(file)
             image.load()
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         text = f"{path} is no image that can be read ({error})"
         raise InputError(f"{text}: replace it, or remove it and its label") from error
-    if image.mode in SIXTEEN_BITS:
+    if image.mode in SIXTEEN_BITS or SIXTEEN_BITS_STORED.search(stored):
         raise InputError(f"{path} has more than 8 bits per sample: save it with 8, or all images as an npz file")
     if image.has_transparency_data:
         values = np.asarray(image.convert("RGBA"))
@@ -96,7 +101,7 @@ def _sounds(paths: Sequence[Path]) -> NDArray[np.int16]:
     try:
         rate = read_pcm(paths[0]).rate
     except (OSError, ValueError):
-        rate = 0  # read_wav says why
+        rate = RATE  # read_wav says why
     sounds = [resampled(read_wav(path, rate), rate) for path in paths]
     values = np.zeros((len(sounds), max(map(len, sounds))), np.int16)
     for row, sound in zip(values, sounds, strict=True):

@@ -59,7 +59,7 @@ def _table(path: Path, release: Release, kind: type = np.int64) -> pd.DataFrame:
         )
     except (ValueError, OverflowError) as error:  # pandas' errors are subclasses
         layout = _layout(FIELDS, release.separators[0])
-        text = f"{layout} in numbers, and ids below 2^64"
+        text = f"{layout} in numbers, and ids below 2^64, below 2^63 where one is negative"
         raise InputError(f"{path}{_wrong_line(path, release)} is not {text} ({error})", KEYS) from error
     for other in set(table.columns).difference(columns):
         del table[other]  # at once: a copy of the others would need twice the memory
@@ -71,35 +71,43 @@ def _exact(path: Path, release: Release) -> pd.DataFrame:
     """Return the ratings of a file with numbers that a double cannot hold: pandas rounds them if one is written 1.0."""
     table = _table(path, release, str)
     for name in FIELDS[:2]:
+        numbers: list[int] = []
         try:
-            numbers = [int(text) for text in table[name]]
-            table[name] = np.array(numbers, np.int64 if max(numbers) < 2**63 else np.uint64)
-        except (ValueError, OverflowError) as error:
-            raise InputError(f"{path}: a {name} is not a whole number below 2^64 ({error})", KEYS) from error
+            numbers.extend(map(int, table[name]))
+        except ValueError as error:
+            (line,) = _line_numbers(path, release, (len(numbers),))
+            text = f"{path}, line {line}: a {name} is not a whole number below 2^64 ({error})"
+            raise InputError(f"{text}: write it without a point", KEYS) from error
+        table[name] = np.array(numbers, np.int64 if max(numbers) < 2**63 else np.uint64)
     return table
 
 
 def _wrong_line(path: Path, release: Release) -> str:
     """Return the number and text of the first line of ratings without three numbers."""
     separator, names = release.separators[0], list(FIELDS)
+    negative: dict[str, str] = {}
+    large: set[str] = set()
     with open_text(path, KEYS, western=True) as file:
         for number, line in enumerate(file, start=1):
             fields = [field.strip(' "') for field in line.rstrip().split(separator)]
+            place = f", line {number}: {line.strip()[:LISTED]!r}"
             if number == 1 and release.header:
                 names = fields
             elif line.strip():
                 values = dict(zip(names, fields, strict=False))
                 if len(fields) > len(names):
-                    return f", line {number}: {line.strip()[:LISTED]!r}"
+                    return place
                 try:
-                    ids = [int(values[name]) for name in FIELDS[:2]]
-                    wrong = "_" in line or min(ids) < -(2**63) or max(ids) >= 2**64
+                    ids = {name: int(values[name]) for name in FIELDS[:2]}
+                    wrong = "_" in line or min(ids.values()) < -(2**63) or max(ids.values()) >= 2**64
                     float(values["rating"] or "nan")
                 except (ValueError, KeyError):
                     wrong = True
                 if wrong:
-                    return f", line {number}: {line.strip()[:LISTED]!r}"
-    return ": a line"
+                    return place
+                negative = {name: place for name, one in ids.items() if one < 0} | negative
+                large |= {name for name, one in ids.items() if one >= 2**63}
+    return next((place for name, place in negative.items() if name in large), ": a line")
 
 
 def _line_numbers(path: Path, release: Release, rows: tuple[int, ...]) -> list[int]:
@@ -148,7 +156,7 @@ def read_titles(path: Path, release: Release) -> tuple[dict[int, str], dict[int,
     Raises
     ------
     InputError
-        If it is UTF-16, has another separator, fields are missing, or a film is listed twice.
+        If it is UTF-16, has another separator, fields are missing or too many, or a film is listed twice.
     """
     separator = release.separators[1]
     found = _first_line(path, release, separator, TITLE_FIELDS)
@@ -172,6 +180,9 @@ def read_titles(path: Path, release: Release) -> tuple[dict[int, str], dict[int,
         if release.header and any(field.strip() for field in entry[len(found) :]):
             text = f"{len(entry)} fields where the first line has {len(found)}: quote a title that has commas"
             raise InputError(f"{path}, line {number}: {text}", KEYS)
+        if not release.header and len(entry) != len(found):
+            text = f"{len(entry)} fields, separated by {separator!r}, where line 1 has {len(found)}"
+            raise InputError(f"{path}, line {number}: {text}: write a title that has {separator!r} differently", KEYS)
         if film in titles:
             text = f"film {film} has a title in line {lines[film]} already, {titles[film][:LISTED]!r}: remove one"
             raise InputError(f"{path}, line {number}: {text}", KEYS)
@@ -206,7 +217,7 @@ def _first_line(path: Path, release: Release, separator: str, fields: tuple[str,
         if twice := [field for field in (*fields, *LISTED_FIELDS) if found.count(field) > 1]:
             text = f"the column {twice[0]} is there {found.count(twice[0])} times: remove or rename all but one"
             raise InputError(f"{path}, line 1: {text}", KEYS)
-    elif len(found) < len(fields):
+    elif len(found) < len(fields) or (fields == TITLE_FIELDS and separator == "::" and len(found) > len(LISTED_FIELDS)):
         text = f"{path}: {len(found)} fields in the first line, {line[:LISTED]!r}"
         raise InputError(f"{text}. It should be {_layout(fields, separator)}", KEYS)
     return found

@@ -19,8 +19,8 @@ def table_of_h5ad(path: Path, columns: Sequence[str], ids: str, matrix: str, key
     place = {"": "X", "X": "X", "raw": "raw/X"}.get(matrix, matrix if "/" in matrix else f"layers/{matrix}")
     with open_h5ad(path, keys) as file:
         if not file.has(place):
-            layers = [f"layers/{name}" for name in file.names("layers")]
-            others = [name for name in ("X", "raw/X", *layers) if file.has(name)]
+            named = [f"{group}/{name}" for group in ("layers", "obsm") for name in file.names(group)]
+            others = [name for name in ("X", "raw/X", *named) if file.has(name)]
             raise InputError(f"it has no {place} (matrices: {listed(others)}); name one with data.matrix")
         obs = file.annotations([*columns, ids])
         known = {name: obs[obs.columns[position_of([*obs.columns], name)]] for name in columns}

@@ -66,7 +66,8 @@ def texts_of(what: str, values: Any) -> NDArray[np.str_]:
     Raises
     ------
     InputError
-        If bytes are not UTF-8, or a text ends with a NUL character, without which it would be another.
+        If one is a list or another collection, bytes are not UTF-8, or a text ends with a NUL character, without which
+        it would be another.
 
     Examples
     --------
@@ -88,6 +89,9 @@ def texts_of(what: str, values: Any) -> NDArray[np.str_]:
 
 
 def _text_of(what: str, row: int, value: Any) -> str:
+    if isinstance(value, list | dict | set | np.ndarray):
+        kind = "list" if isinstance(value, np.ndarray) else type(value).__name__
+        raise InputError(f"{what}, row {row + 1}: the value is a {kind}: give every row one text or number")
     if is_missing(value):
         return ""
     if not isinstance(value, bytes):

@@ -23,7 +23,9 @@ h5ad       X or a layer; ids and further columns from obs, names from var"""
 
 ENDINGS = {"csv": "csv", **dict.fromkeys(("tsv", "txt", "tab"), "tsv"), "npz": "npz", "h5ad": "h5ad"}
 ENDINGS |= dict.fromkeys(("parquet", "pq"), "parquet")
-"""Ending of a file's name, before .gz -> its format."""
+"""Ending of a file's name -> its format."""
+ZIPPED = ("csv", "tsv")
+"""Formats whose files may be gzipped."""
 
 
 def read_table(
@@ -73,7 +75,8 @@ def _read(
 ) -> Table:
     kind = kind_of(path)
     if not kind:
-        raise InputError(f"its ending is none of a table's; it can be\n{FORMATS}")
+        zipped = "only text may be gzipped, unpack other files; " if path.suffix.lower() == ".gz" else ""
+        raise InputError(f"its ending is none of a table's; {zipped}it can be\n{FORMATS}")
     if matrix and kind not in ("npz", "h5ad"):
         raise InputError(f"a {kind} file has no matrices to choose from: leave {matrix!r} out")
     if kind == "npz":
@@ -90,7 +93,9 @@ def kind_of(path: Path) -> str:
 
     Examples
     --------
-    >>> kind_of(Path("cells.tab.gz")), kind_of(Path("cells.xlsx"))
-    ('tsv', '')
+    >>> kind_of(Path("cells.tab.gz")), kind_of(Path("cells.npz.gz")), kind_of(Path("cells.xlsx"))
+    ('tsv', '', '')
     """
-    return ENDINGS.get(path.name.lower().removesuffix(".gz").rpartition(".")[2], "")
+    name = path.name.lower()
+    kind = ENDINGS.get(name.removesuffix(".gz").rpartition(".")[2], "")
+    return kind if kind in ZIPPED or not name.endswith(".gz") else ""

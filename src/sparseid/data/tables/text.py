@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -21,6 +22,8 @@ from sparseid.text import open_text, table_of
 
 ID_NAMES = ("", "id", "ids", "index", "unnamed: 0")
 """Names of a first column that holds ids, whatever its values."""
+TOLD = re.compile("sep=([,;\t])\n", re.IGNORECASE)
+"""A first line with which spreadsheets are told of the separator."""
 IF_IDS = "If it holds ids of rows, name it id"
 
 
@@ -53,8 +56,11 @@ def text_records(path: Path, kind: str, keys: tuple[str, ...] = ()) -> Iterator[
             start.append(line)
             if line.strip():
                 break
+        separator = _separator("".join(start), kind)
+        if start and (told := TOLD.fullmatch(start[-1])):
+            separator, start[-1] = told[1], "\n"
         try:
-            yield table_of(chain(start, file), _separator("".join(start), kind))
+            yield table_of(chain(start, file), separator)
         except ValueError as error:  # of quotes and numbers of fields
             raise InputError(str(error)) from error
 
@@ -86,6 +92,9 @@ def _of_records(records: Iterator[tuple[int, list[str]]], columns: Sequence[str]
             texts[name].append(fields[column].strip())
     if not rows:
         raise InputError("it has a line of names, and no rows")
+    if len(header) == 1 and min(len(text.split()) for text in (header[0], leading[0])) > 1:
+        fault = f"line {start} is a single name, {shown(header[0])}, and the rows have spaces, too"
+        raise InputError(f"{fault}: separate columns by commas or tabs, not by spaces")
     values = np.stack(rows)
     found = texts[ids] if ids else counted(rows)
     names = [header[column] for column in numbers]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sparseid.data.paths import data_folder, unusable
 from sparseid.errors import InputError
-from sparseid.text import lines_of, read_text
+from sparseid.text import as_lines, read_text, records_of
 
 if TYPE_CHECKING:
     from sparseid.data.zeisel.settings import ZeiselSettings
@@ -32,11 +32,8 @@ def read_gene_sets(path: Path) -> dict[str, frozenset[str]]:
     if reason := unusable(path):
         raise InputError(f"{path} {reason}\n{by_hand()}", KEYS)
     sets: dict[str, frozenset[str]] = {}
-    for number, line in enumerate(lines_of(read_text(path, KEYS, western=True)), start=1):
-        name, *rest = line.split("\t")
+    for number, (name, *rest) in records_of(as_lines(read_text(path, KEYS, western=True)), "\t"):
         genes = frozenset(gene.strip().upper() for gene in rest[1:] if gene.strip())
-        if not line.strip():
-            continue
         if not name.strip() or not genes:
             text = f"{path}, line {number}: not a name, a description and genes, separated by tabs"
             raise InputError(f"{text}: is it a GMT file?", KEYS)

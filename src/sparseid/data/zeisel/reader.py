@@ -15,7 +15,7 @@ from sparseid.data.tables.numbers import says_missing
 from sparseid.data.text_frames import frame_of_text
 from sparseid.data.zeisel.settings import SAMPLE
 from sparseid.errors import InputError
-from sparseid.text import open_text
+from sparseid.text import open_text, tabbed
 
 if TYPE_CHECKING:
     from sparseid.data.zeisel.settings import ZeiselSettings
@@ -137,7 +137,7 @@ def _wrong_line(path: Path, genes_from: int, cells: int) -> str:
     """Return the error of the first gene line without a whole number per cell; empty if all are correct."""
     with open_text(path, KEYS, western=True) as file:
         for number, line in enumerate(file, start=1):
-            gene, *numbers = _fields(line)
+            gene, *numbers = tabbed(line)
             counts = numbers[1:]
             if number <= genes_from or not line.strip():
                 continue
@@ -151,17 +151,12 @@ def _wrong_line(path: Path, genes_from: int, cells: int) -> str:
     return ""
 
 
-def _fields(line: str) -> list[str]:
-    """Return the fields of a line, which some programs quote."""
-    return [field.removeprefix('"').removesuffix('"') for field in line.rstrip("\n").split("\t")]
-
-
 def _header(path: Path) -> tuple[NDArray[np.str_], int]:
     """Return the class of each cell, and the number of the first line of a gene."""
     classes = None
     with open_text(path, KEYS, western=True) as file:
         for number, line in zip(range(MOST_HEADER_LINES), file, strict=False):
-            label, *values = _fields(line)
+            label, *values = tabbed(line)
             if not label and values:  # lines about cells have their name in the second field
                 label, *values = values
             if label == CLASS and classes is not None:
