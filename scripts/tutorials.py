@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -19,6 +20,8 @@ from sparseid.files import replace_file
 from sparseid.printing import protect_output
 
 FOLDER = Path(__file__).parents[1] / "docs" / "tutorials"
+WARNING = re.compile(r"^/\S+:\d+: (\w+: .*)\n(?:  .*\n)?", re.M)
+"""A warning as Python shows it: the file and line of the cell, which are others each time, and that line's code."""
 
 
 def execute(script: Path) -> None:
@@ -30,6 +33,9 @@ def execute(script: Path) -> None:
         client.execute()
     for number, cell in enumerate(book.cells):
         cell.id = f"cell-{number}"  # a random one would differ in each execution
+        for output in cell.get("outputs", []):
+            if output.get("name") == "stderr":
+                output.text = WARNING.sub(r"\1\n", output.text)
     book.metadata.pop("language_info", None)
     content = jupytext.writes(book, fmt="ipynb") + "\n"
     replace_file(script.with_suffix(".ipynb"), lambda file: file.write(content.encode()))
