@@ -7,6 +7,7 @@ import re
 import typing
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from sparseid.config.components import FOLDERS, settings_classes
 from sparseid.config.schema import RunConfig
@@ -64,19 +65,28 @@ def description(group: str, choice: str, folders: Sequence[Path] = ()) -> str:
     return ""
 
 
-def dotted_keys(schema: type, prefix: str = "") -> Iterator[str]:
-    """Yield every dotted key of a dataclass and of its nested dataclasses, parents before children."""
+def typed_keys(schema: type, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every dotted key of a dataclass and of its nested dataclasses, parents before children, with its type."""
     hints = typing.get_type_hints(schema)
     for field in dataclasses.fields(schema):
-        yield prefix + field.name
+        yield prefix + field.name, hints[field.name]
         if dataclasses.is_dataclass(hints[field.name]):
-            yield from dotted_keys(hints[field.name], f"{prefix}{field.name}.")
+            yield from typed_keys(hints[field.name], f"{prefix}{field.name}.")
+
+
+def dotted_keys(schema: type, prefix: str = "") -> Iterator[str]:
+    """Yield every dotted key of a dataclass and of its nested dataclasses, parents before children."""
+    return (key for key, _ in typed_keys(schema, prefix))
+
+
+def settable_types() -> Iterator[tuple[str, Any]]:
+    """Yield every dotted key that a run can have, of the root and of every choice of a typed group, with its type."""
+    yield from typed_keys(RunConfig)
+    for group in FOLDERS:
+        for schema in settings_classes(group).values():
+            yield from typed_keys(schema, f"{group}.")
 
 
 def settable_keys() -> list[str]:
-    """Return every dotted key that a run can have: those of the root and of every choice of a typed group."""
-    keys = list(dotted_keys(RunConfig))
-    for group in FOLDERS:
-        for schema in settings_classes(group).values():
-            keys.extend(dotted_keys(schema, f"{group}."))
-    return list(dict.fromkeys(keys))
+    """Return every dotted key of `settable_types`, once."""
+    return list(dict.fromkeys(key for key, _ in settable_types()))

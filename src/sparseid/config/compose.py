@@ -78,7 +78,8 @@ def load(origins: Origins) -> DictConfig:
     ConfigError
         For any error of Hydra.
     """
-    for override in parse(origins.overrides, origins):
+    overrides = parse(origins.overrides, origins)
+    for override in overrides:
         _refuse_override(override, origins)
     if not (origins.configs / f"{ROOT}.yaml").is_file():
         raise ConfigError(f"{origins.configs / ROOT}.yaml does not exist")
@@ -87,7 +88,7 @@ def load(origins: Origins) -> DictConfig:
     _ = origins.folders  # raises for missing folders, of which Hydra only warns
     try:
         with initialize_config_dir(str(origins.configs), job_name="sparseid", version_base="1.3"):
-            tree = hydra_compose(ROOT, overrides=origins.overrides, return_hydra_config=True)
+            tree = hydra_compose(ROOT, overrides=[*map(text_of, overrides)], return_hydra_config=True)
     except COMPOSITION_ERRORS as error:
         raise diagnose(error, origins) from error
     except RecursionError as error:

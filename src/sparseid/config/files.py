@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import TextIO
 
 from hydra._internal.core_plugins.file_config_source import FileConfigSource
 from hydra._internal.sources_registry import SourcesRegistry
 from hydra.core.plugins import Plugins
 from hydra.plugins.config_source import ConfigLoadError, ConfigResult
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, ListConfig, OmegaConf
+from omegaconf._utils import get_yaml_loader  # the numbers of OmegaConf are not those of YAML
 
 from sparseid.config.defaults_list import check_defaults_list
+from sparseid.config.texts import keep_texts
 from sparseid.errors import ConfigError
 from sparseid.homes import expanded
 from sparseid.text import read_text
@@ -46,18 +49,31 @@ class TextFileSource(FileConfigSource):
         text = read_text(path).translate(SPACES)
         stream = io.StringIO(text)
         stream.name = str(path)  # for PyYAML's messages
+        group = config_path.rpartition("/")[0]
+        header = self._get_header_dict(text[:512])
+        package = (header.get("package") or "_group_").replace("_group_", group.replace("/", "."))
         try:
-            config = OmegaConf.load(stream)
+            config = _load(stream, package.removeprefix("_global_"))
         except RecursionError as error:
             raise ConfigError("its brackets or lists are nested too deeply", source=str(path)) from error
-        group = config_path.rpartition("/")[0]
         check_defaults_list(path, group, OmegaConf.to_container(config, resolve=False), text)
         return ConfigResult(
             provider=self.provider,
             path=self.full_path(),
             config=config,
-            header=self._get_header_dict(text[:512]),
+            header=header,
         )
+
+
+def _load(stream: TextIO, package: str) -> DictConfig | ListConfig:
+    """Return what `OmegaConf.load` does, except that settings of type text keep the text of their values."""
+    loader = get_yaml_loader()(stream)
+    try:
+        node = loader.get_single_node()
+        keep_texts(node, package)
+        return OmegaConf.create(loader.construct_document(node) if node else {})
+    finally:
+        loader.dispose()
 
 
 def use_text_files() -> None:

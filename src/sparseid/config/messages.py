@@ -22,6 +22,7 @@ from sparseid.config.choices import PICKED_GROUPS, choices, dotted_keys, scales,
 from sparseid.config.components import FOLDERS
 from sparseid.config.defaults_list import DefaultsListError
 from sparseid.config.search_path import config_file, config_folders, yaml_files
+from sparseid.config.texts import quoted
 from sparseid.errors import ConfigError
 from sparseid.extensions import unset_hint
 from sparseid.spelling import did_you_mean
@@ -37,9 +38,12 @@ ENTRY = re.compile(r"^\s*-\s+((?:\w+\s+)*)(/?[\w/]+)(?:@\S+)?:[ \t]+([^\s#]+)", 
 
 @cache  # a sweep repeats the same overrides
 def parse_override(text: str) -> Override:
-    """Parse an override with Hydra's grammar, or raise OverrideParseException."""
+    """Parse an override with Hydra's grammar, or raise OverrideParseException; settings of type text keep theirs."""
+    parser = OverridesParser.create()
     try:
-        return OverridesParser.create().parse_overrides([text])[0]
+        parsed = parser.parse_overrides([text])[0]
+        as_text = quoted(text)
+        return parsed if as_text == text else parser.parse_overrides([as_text])[0]
     except RecursionError as error:
         raise OverrideParseException(text, "its brackets are nested too deeply") from error
 
@@ -357,6 +361,6 @@ def parse(overrides: list[str], origins: Origins) -> list[Override]:
 
 
 def text_of(override: Override) -> str:
-    """Return an override as it was typed."""
+    """Return an override as it was typed, with quotes of `parse_override`."""
     assert override.input_line is not None  # None only for overrides that Hydra creates itself
     return override.input_line
