@@ -11,7 +11,11 @@ import yaml
 from hydra.core.override_parser.overrides_parser import create_functions
 from hydra.core.override_parser.overrides_visitor import HydraOverrideVisitor
 from hydra.core.override_parser.types import Key, ParsedElementType
-from hydra.grammar.gen.OverrideLexer import CommonTokenStream, InputStream, OverrideLexer
+from hydra.grammar.gen.OverrideLexer import (  # type: ignore[attr-defined]
+    CommonTokenStream,
+    InputStream,
+    OverrideLexer,
+)
 from hydra.grammar.gen.OverrideParser import OverrideParser
 
 from sparseid.config.choices import PICKED_GROUPS, settable_types
