@@ -324,6 +324,10 @@ def _lost_in_regimes(different: NDArray[Any], steps: Doubles, limit: float, leas
     least
         Spread up to which nothing need be kept; negative if all must be.
     """
+    fewest = FEWEST_OF_REGIME - 1
+    tightest = _apart(different[:-fewest], different[fewest:])
+    if not (np.maximum(steps[:-fewest], steps[fewest:]) > limit * tightest / OF_NORMAL).any():
+        return np.zeros(len(different), bool)  # a regime that loses as much has such values at one of its ends
     gaps = np.r_[np.inf, _apart(different[:-1], different[1:]), np.inf]
     in_steps = np.r_[np.inf, gaps[1:-1] / np.maximum(steps[:-1], steps[1:]), np.inf]
     found, ends = np.zeros(len(different), bool), np.arange(len(gaps))
