@@ -7,6 +7,7 @@ import busy
 import ddl
 import estimator
 import generator
+import image_penalties
 import latent_walk
 import latex_ocr
 import regcl
@@ -33,6 +34,7 @@ def main() -> None:
         regcl,
         sparse_vae,
         ddl,
+        image_penalties,
         sae,
         estimator,
         busy,
