@@ -70,12 +70,15 @@ def remove_leftovers(folder: Path, seconds: float = 0.0) -> None:
 @contextmanager
 def replaced_folder(folder: Path) -> Iterator[Path]:
     """Fill a new folder that replaces `folder` at the end: whenever `folder` exists, it is complete."""
-    part = folder.with_name(f".{folder.name}.tmp")
+    part, old = folder.with_name(f".{folder.name}.tmp"), folder.with_name(f".{folder.name}.old.tmp")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir()
     yield part
-    shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
+    if folder.exists():
+        folder.rename(old)  # not removed in its place: a killed process would leave a part of it
     part.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def share(folder: Path) -> None:

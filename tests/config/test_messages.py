@@ -116,6 +116,27 @@ def configs(tmp_path):
         ),
         (
             "experiment/digitcircle.yaml",
+            "- override /method: sparling",
+            "- 5",
+            "the defaults list has - 5",
+            "an entry is - override /group: choice, - /group/file or - _self_",
+        ),
+        (
+            "experiment/digitcircle.yaml",
+            "- override /method: sparling",
+            "- {override /method: sparling, override /scale: small}",
+            "the defaults list has - override /method: sparling; - override /scale: small in one entry",
+            "begin each with a hyphen, on a line of its own",
+        ),
+        (
+            "experiment/digitcircle.yaml",
+            "- override /method: sparling",
+            "- override /method: [sparling, tbr]",
+            "the defaults list has - override /method: ['sparling', 'tbr']",
+            "choose one method; method=sparling,tbr on the command line is a sweep",
+        ),
+        (
+            "experiment/digitcircle.yaml",
             "defaults:",
             "defalts:",
             "unknown key defalts",

@@ -216,6 +216,16 @@ def test_a_mirror_is_asked_where_the_file_is_not_to_be_had(serve, tmp_path, brok
     assert [line.split()[0] for line in str(refused.value).splitlines()] == [first + "x", mirror.url + "x", "by"]
 
 
+def test_a_mirror_is_asked_where_there_is_another_file(serve, tmp_path):
+    server, mirror = serve(content=b"another"), serve()
+    assert download(server.url, tmp_path / "file.zip", MD5, "", [mirror.url]).read_bytes() == CONTENT
+    with pytest.raises(InputError) as refused:
+        download(server.url, tmp_path / "other.zip", MD5, "by hand", [server.url])
+    assert str(refused.value).splitlines() == [f"{server.url} is not the file with the MD5 checksum {MD5}"] * 2 + [
+        "by hand"
+    ]
+
+
 def test_a_killed_download_leaves_its_part_and_nothing_else(serve, tmp_path):
     server = serve(content=CONTENT * 40, version='"one"')
     command = [sys.executable, "-c", ASKER, server.url, str(tmp_path / "file.zip"), "0" * 32]

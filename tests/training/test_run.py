@@ -168,6 +168,14 @@ def test_truncated_checkpoint_falls_back(tmp_path, interrupted, capsys):
     assert toy.results(folder) == toy.results(execute(toy.toy_config(tmp_path / "undisturbed")))
 
 
+def test_a_file_of_another_kind_is_told_without_advice_to_execute_it(tmp_path, interrupted, capsys):
+    last = interrupted / "checkpoints" / "last.ckpt"
+    last.write_bytes(b"x" * 300 + last.read_bytes())
+    folder = execute(toy.toy_config(tmp_path))
+    assert f"resuming from previous.ckpt; {last}: it is no checkpoint" in capsys.readouterr().out
+    assert toy.results(folder) == toy.results(execute(toy.toy_config(tmp_path / "undisturbed")))
+
+
 def flip_one_bit(path, name):
     """Flip the lowest bit of the last byte of a tensor: the sign or the exponent of its last number."""
     content = bytearray(path.read_bytes())

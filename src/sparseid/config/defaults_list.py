@@ -18,6 +18,9 @@ KEY, SELF = "defaults", "_self_"
 KEYWORDS = ("override", "optional")
 """Words before a group in a defaults list."""
 
+ENTRIES = f"an entry is - override /group: choice, - /group/file or - {SELF}"
+"""Remedy for an entry of another form."""
+
 FILE = re.compile(r"(optional\s+)?(?:[\w/.-]|\$\{[^}]*\})+(?:@\S+)?")
 """An entry that names a file."""
 
@@ -96,8 +99,10 @@ def _mistake(entry: Any, path: Path, group: str) -> tuple[str, str]:
     """Return problem and remedy of an entry; empty texts if there is none."""
     if isinstance(entry, str):
         return _mistake_in_text(entry)
-    if not isinstance(entry, Mapping) or len(entry) != 1:
-        return "", ""
+    if not isinstance(entry, Mapping):
+        return f"the defaults list has - {entry}", ENTRIES
+    if len(entry) != 1:
+        return f"the defaults list has {_shown(entry)} in one entry", "begin each with a hyphen, on a line of its own"
     ((key, choice),) = entry.items()
     *words, name = str(key).split()
     problem, keywords = f"the defaults list has {_shown(entry)}", " ".join(words)
@@ -108,6 +113,9 @@ def _mistake(entry: Any, path: Path, group: str) -> tuple[str, str]:
     first, _, rest = name.partition("/")
     if first in KEYWORDS:
         return problem, f"write - {first} /{rest}: {choice}"
+    if isinstance(choice, list) and name.strip("/") in FOLDERS:
+        group = name.strip("/")
+        return problem, f"choose one {group}; {group}={','.join(map(str, choice))} on the command line is a sweep"
     if choice is None and name.strip("/") in FOLDERS:
         return problem, f"write the name of a {name.strip('/')} after the colon, or remove the line"
     if group and first in (*PICKED_GROUPS, "hydra") and not (path.parent / name.partition("@")[0]).is_dir():
@@ -129,7 +137,7 @@ def _mistake_in_text(entry: str) -> tuple[str, str]:
     found = UNSEPARATED.fullmatch(entry)
     if found and all(word in KEYWORDS for word in found[1].split()):
         return problem, f"write - {found[1]}{found[2]}: {found[3]}, with a colon and a space before the choice"
-    return problem, f"an entry is - override /group: choice, - /group/file or - {SELF}"
+    return problem, ENTRIES
 
 
 def _shown(entry: Mapping[Any, Any]) -> str:

@@ -34,7 +34,7 @@ def download(url: str, path: Path, md5: str | None, instead: str, mirrors: Seque
     instead
         Manual alternative, for the error message.
     mirrors
-        Addresses of copies, asked in turn if there is no file at `url`.
+        Addresses of copies, asked in turn if there is no file at `url`, or another one.
 
     Raises
     ------
@@ -47,8 +47,8 @@ def download(url: str, path: Path, md5: str | None, instead: str, mirrors: Seque
         for address in (url, *mirrors):
             try:
                 return _receive(address, path.with_name(f".{path.name}.part"), md5, target)
-            except ValueError as error:
-                raise InputError(f"{address} is not the file with the MD5 checksum {md5}\n{instead}") from error
+            except ValueError:
+                failures.append(f"{address} is not the file with the MD5 checksum {md5}")
             except OSError as error:  # interrupted or not reached; exceptions of requests are OSErrors, too
                 failures.append(f"{address} cannot be downloaded: {error}")
         raise InputError("\n".join([*failures, instead]))

@@ -112,7 +112,9 @@ def usable_checkpoint(folder: Path, run: str, say: Callable[[str], None]) -> Pat
             if "rng" not in content.get(RUN_STATE, {}):
                 raise ValueError("it was not written by this program, or holds only weights")
         except Exception as error:  # torch raises many types for a damaged file
-            damaged.append(f"{path}: {str(error).splitlines()[0] if str(error) else type(error).__name__}")
+            reason, *_ = str(error).splitlines() or [type(error).__name__]
+            advice = "torch.load" in reason  # how to load a file that may execute code
+            damaged.append(f"{path}: {'it is no checkpoint' if advice else reason}")
             continue
         if other := _other_owner(content, run):
             raise RunError(
