@@ -30,3 +30,13 @@ def test_a_column_that_varies_little_for_its_offset_is_scaled_and_one_that_diffe
     values = scaled(np.stack([milliseconds, computed], axis=1), np.arange(400))
     assert np.diff(values[:, 0]).min() > 0.008
     assert not values[:, 1].any()
+
+
+def test_differences_of_whole_numbers_are_no_rounding_errors():
+    microseconds = 1_700_000_000_000_000.0 + 200 * np.arange(100)  # within 20 ms
+    rounding = 0.1 + 1e-16 * np.arange(100)
+    values = np.stack([microseconds, rounding, np.full(100, 3.0)], axis=1)
+    scaled_values = Scale.of(values, np.arange(100)).apply(values)
+    expected = (np.arange(100) - 49.5) / np.arange(100).std()
+    np.testing.assert_allclose(scaled_values[:, 0], expected, atol=1e-3)  # the mean is known to 0.25 microseconds
+    assert not scaled_values[:, 1:].any()

@@ -45,7 +45,9 @@ class Scale(NamedTuple):
         unit = np.frexp(np.abs(rows).max(axis=0))[1]  # a power of two is exact, and squares stay within range
         rows = np.ldexp(rows, -unit)
         mean, spread = (np.ldexp(of_rows, unit) for of_rows in (rows.mean(axis=0), rows.std(axis=0)))
-        return cls(mean, np.where(spread > ROUNDING * np.abs(mean), spread, np.inf))
+        whole = (values[training] % 1 == 0).all(axis=0)  # their differences are no rounding errors
+        varies = (rows.max(axis=0) > rows.min(axis=0)) & (whole | (spread > ROUNDING * np.abs(mean)))
+        return cls(mean, np.where(varies, spread, np.inf))
 
     def apply(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return columns with mean 0 and standard deviation 1 over the training rows; constant columns become 0."""
