@@ -8,6 +8,7 @@ import torch
 from timing import report, seconds
 
 from sparseid.config.compose import compose
+from sparseid.data.factor_images import FactorImageData
 from sparseid.methods.factor_vae.module import FactorVAEModule
 from sparseid.printing import protect_output
 from sparseid.training.build import build_data, build_module
@@ -30,6 +31,7 @@ def step_of(overrides: list[str]) -> Callable[[], None]:
     data = build_data(cfg)
     data.setup("fit")
     module = build_module(cfg, data)
+    assert isinstance(data, FactorImageData)
     assert isinstance(module, FactorVAEModule)
     images = data.training_batch(0).inputs
 
