@@ -188,7 +188,7 @@ def test_ctrl_c_lets_the_runs_save(tmp_path):
         process = subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE, text=True, **begin)
         until(lambda: len(list(tmp_path.glob("jobs/*.begun"))) == 2)
         process.send_signal(signum)
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=300)
         assert process.returncode == code
         assert "2 runs save and end" in said
         assert len(list(tmp_path.glob("jobs/*.saved"))) == 2
@@ -217,7 +217,7 @@ def test_a_second_signal_kills_and_says_so(tmp_path):
         while "again kills them" not in process.stderr.readline():
             assert process.poll() is None
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=300)
     assert process.returncode == 143
     assert folder.read_status()["message"] == "ended by SIGKILL, asked to stop twice"
 
@@ -263,7 +263,7 @@ def test_a_job_ends_with_whoever_started_it(runs):
     program = "import time, threading; from sparseid.launching import job; job._end_with_parent()\ntime.sleep(60)"
     process = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE)
     process.stdin.close()
-    assert process.wait(timeout=30) == -signal.SIGTERM
+    assert process.wait(timeout=300) == -signal.SIGTERM
 
 
 def test_in_the_background(runs, monkeypatch, capsys):

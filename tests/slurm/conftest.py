@@ -35,7 +35,7 @@ class Cluster:
 
     def ask(self, *command):
         """Run one of SLURM's commands; return what it prints."""
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
         return done.stdout
 
@@ -71,7 +71,7 @@ def running_cluster(require_program):
         yield Cluster({**os.environ, exported[1]: exported[2], "OMP_NUM_THREADS": "1"})
     finally:
         held.stdin.close()
-        held.wait(timeout=90)
+        held.wait(timeout=900)
         shutil.rmtree(folder, ignore_errors=True)
 
 

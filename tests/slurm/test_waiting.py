@@ -42,7 +42,7 @@ def test_ctrl_c_while_waiting_leaves_the_jobs(cluster, command, until):
             if line.startswith("waiting:"):  # it has looked into the queue, and says that the node takes no jobs
                 break
         process.send_signal(signal.SIGINT)
-        said, _ = process.communicate(timeout=60)
+        said, _ = process.communicate(timeout=600)
         assert process.returncode == 130, said
         assert "Traceback" not in said
         assert "2 jobs continue" in said

@@ -77,7 +77,7 @@ def test_tasks_end_with_the_error_of_the_first(tasks, other, error, kind, text):
     with pytest.raises(type(error)), tasks(0):
         raise error
     with pytest.raises(kind) as told:
-        helped.result(timeout=5)
+        helped.result(timeout=60)
     assert str(told.value) == f"the first process of the run has ended: {text}"
 
 
@@ -90,7 +90,7 @@ def test_tasks_end_quietly_if_there_is_nothing_to_do_or_the_first_was_stopped(ta
     with contextlib.suppress(RunPreempted, KeyboardInterrupt), first:
         if error is not None:
             raise error
-    assert helped.result(timeout=5) is False
+    assert helped.result(timeout=60) is False
 
 
 def test_a_late_task_is_still_told(tasks, other):
@@ -123,7 +123,7 @@ def test_all_train_at_the_same_time(tasks, other, tmp_path):
         with first.training(Preemption(), RunFolder(tmp_path)):
             port = os.environ["MASTER_PORT"]
             both.wait(5)
-        assert helped.result(timeout=5) is True  # while the first one tests
+        assert helped.result(timeout=60) is True  # while the first one tests
     assert port.isdigit()
 
 
@@ -133,13 +133,13 @@ def test_a_stop_before_training_stops_all(tasks, other, tmp_path, number):
     helped = other(part, helper, lambda: None, stopped() if number else preemption)
     if number:
         with pytest.raises(RunPreempted):
-            helped.result(timeout=5)
+            helped.result(timeout=60)
     else:
         preemption = stopped()
     with pytest.raises(RunPreempted) as ended, first, first.training(preemption, RunFolder(tmp_path)):
         raise AssertionError("nobody trains")
     assert ended.value.signum == signal.SIGUSR2
-    assert number or helped.result(timeout=5) is False
+    assert number or helped.result(timeout=60) is False
 
 
 def test_a_helper_that_is_stopped_when_it_is_ready_leaves_the_decision_to_the_first(tasks, other):
@@ -162,7 +162,7 @@ def test_a_helper_that_is_stopped_when_it_is_ready_leaves_the_decision_to_the_fi
         assert group.hear(line) == [Word.READY]
         assert group.hear(line) == [Word.STOPPED, signal.SIGUSR2]
         say(line, *answer)
-        assert helped.result(timeout=5) == outcome
+        assert helped.result(timeout=60) == outcome
         line.close()
     first._hang_up()
 
@@ -173,7 +173,7 @@ def test_different_runs_are_refused(tasks, other, tmp_path):
         raise AssertionError("nobody trains")
     assert "the tasks of this step train different runs: toy" in str(refused.value)
     with pytest.raises(InputError, match="train different runs"):
-        helped.result(timeout=5)
+        helped.result(timeout=60)
 
 
 def test_a_task_that_fails_or_is_killed_before_training_is_named(tasks, tmp_path):
@@ -241,7 +241,7 @@ def test_an_error_of_the_connection_is_told_by_its_cause(tasks, other, tmp_path)
     with pytest.raises(RunError) as ended, tasks(0) as first, first.training(Preemption(), RunFolder(tmp_path)):
         broken(first._news)
     assert str(ended.value) == "process 1 of the run on 2 devices failed: ValueError: 3"
-    assert isinstance(helped.exception(timeout=5), ValueError)
+    assert isinstance(helped.exception(timeout=60), ValueError)
 
     helper = tasks(1)
     helped = other(part, helper, lambda: broken(helper._ended))
@@ -252,7 +252,7 @@ def test_an_error_of_the_connection_is_told_by_its_cause(tasks, other, tmp_path)
     ):
         raise OSError(28, "No space left")
     with pytest.raises(RunError, match=r"the first process of the run has ended: OSError: .* No space left"):
-        helped.result(timeout=5)
+        helped.result(timeout=60)
 
 
 def test_a_helper_that_still_builds_its_model_is_ended_with_the_reason(tasks, other, monkeypatch):
@@ -263,7 +263,7 @@ def test_a_helper_that_still_builds_its_model_is_ended_with_the_reason(tasks, ot
     called = other(helper.called, Preemption())
     line = group.Connection(first._tasks.accept()[0].detach())
     say(line, Word.BEGIN)
-    assert called.result(timeout=5)
+    assert called.result(timeout=60)
     say(line, Word.FAILED, "process 2 failed", "RunError")
     assert ended.wait(5)
     assert said == ["the first process of the run has ended: process 2 failed"]
@@ -286,7 +286,7 @@ def test_a_process_that_does_not_notice_is_ended_with_the_reason(tasks, other, t
         assert ended.wait(5)
     assert said == ["process 1 of the run on 2 devices failed: ValueError: 3"] == [folder.read_status()["message"]]
     assert folder.state == "failed"
-    assert helped.exception(timeout=5)
+    assert helped.exception(timeout=60)
 
     ended.clear()
     helper, first = tasks(1), tasks(0)
@@ -298,7 +298,7 @@ def test_a_process_that_does_not_notice_is_ended_with_the_reason(tasks, other, t
     assert [group.hear(line)[0] for _ in range(2)] == [Word.HERE, Word.READY]
     assert trains.wait(5)
     line.close()  # as the operating system does when it kills this process
-    assert helped.result(timeout=5)
+    assert helped.result(timeout=60)
     first._hang_up()
     why = (
         "the first process of the run has ended without a word (killed? out of memory?); run the same command to resume"
