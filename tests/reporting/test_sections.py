@@ -9,7 +9,7 @@ import pytest
 
 from sparseid.papers.registry import ARTEFACTS
 from sparseid.papers.rows import newest, no_rows, rows_frame
-from sparseid.reporting import figure_source, sections
+from sparseid.reporting import figure_source, figures
 from sparseid.reporting.collect import Collection, RunState
 from sparseid.reporting.sections import write_artefact
 
@@ -28,7 +28,7 @@ def drawn(monkeypatch):
             (folder / f"{name}.{kind}").write_text(STUB + source)
         return [folder / f"{name}.{kind}" for kind in kinds]
 
-    monkeypatch.setattr(sections, "save_figure", save)
+    monkeypatch.setattr(figures, "save_figure", save)
     return names
 
 

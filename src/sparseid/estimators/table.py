@@ -42,9 +42,8 @@ class TableEstimator(ClassNamePrefixFeaturesOutMixin, Estimator):
         with refusals("X"):
             X = framed(X)
             if isinstance(X, pd.DataFrame):
-                table = table_of_frame(
-                    X if reset else X.reset_index(drop=True)
-                )  # first: it names columns that are double
+                # before scikit-learn's check, which does not say which names are double
+                table = table_of_frame(X if reset else X.reset_index(drop=True))
                 validate_data(self, X, reset=reset, skip_check_array=True)
                 if not reset:
                     self._check_names(X.columns, table.names.tolist())

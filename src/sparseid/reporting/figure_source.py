@@ -12,12 +12,12 @@ import pandas as pd
 
 from sparseid.extensions import packages
 from sparseid.papers.artefact import Artefact
-from sparseid.papers.rows import key_columns
+from sparseid.papers.presets import VARIANTS
 from sparseid.reporting.collect import Collection
 from sparseid.training.run_folder import RunFolder
 
-_DRAWN = ("run", "seed", "metric", "value", "unit", "n")
-"""Columns of rows that a figure may show, besides the keys; not those that say when and where a run was made."""
+_ORIGIN = {"commit", "dirty", "device", "written", "source"}
+"""Columns of rows that say when and where a run was made: no figure shows them."""
 _LENGTH = 20
 
 
@@ -35,7 +35,9 @@ def figure_source(artefact: Artefact, rows: pd.DataFrame, collection: Collection
     scale
         The scale.
     """
-    shown = rows[[*_DRAWN, *sorted(key_columns(rows))]]
+    shown = rows[sorted(set(rows.columns) - _ORIGIN)]
+    if VARIANTS in shown:
+        shown = shown.assign(**{VARIANTS: shown[VARIANTS].map(str)})  # the hash of a tuple is another in each process
     found = hashlib.sha256(f"{_code()} {artefact.id} {scale} {[*shown]}".encode())
     for column in shown:
         found.update(pd.util.hash_pandas_object(shown[column], index=False).to_numpy().tobytes())

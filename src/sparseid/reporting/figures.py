@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,4 +65,24 @@ def is_saved(folder: Path, name: str, kinds: Collection[str], source: str) -> bo
                     return False
         except OSError:
             return False
+    return True
+
+
+def save_changed(
+    folder: Path, name: str, kinds: Collection[str], source: str, draw: Callable[[], Figure | None]
+) -> bool:
+    """Draw and save a figure, unless its files show the same already; return whether there is one.
+
+    Parameters
+    ----------
+    folder, name, kinds, source
+        As of :func:`save_figure`.
+    draw
+        Draws it; returns None if there is nothing to draw.
+    """
+    if is_saved(folder, name, kinds, source):
+        return True
+    if (figure := draw()) is None:
+        return False
+    save_figure(figure, folder, name, kinds, source)
     return True

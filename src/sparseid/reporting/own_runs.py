@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
 from sparseid.reporting.collect import RESULT
 from sparseid.reporting.curves import draw_curves
 from sparseid.reporting.figure_source import files_source
-from sparseid.reporting.figures import is_saved, save_figure
+from sparseid.reporting.figures import save_changed
 from sparseid.reporting.pictures import Picture, RunPictures, copied_pictures, picture
 from sparseid.reporting.runs_table import RunsTable, setting_text
 from sparseid.reporting.sections import file_name
@@ -87,11 +88,8 @@ def _curves(table: RunsTable, folder: Path, report: Path) -> Picture | None:
         for line in table.lines
     }
     source = files_source(RunFolder(run).metrics for of_line in runs.values() for run in of_line)
-    if not is_saved(folder, CURVES, ["svg"], source):
-        if (figure := draw_curves(runs)) is None:
-            return None
-        save_figure(figure, folder, CURVES, ["svg"], source)
-    return picture(folder / f"{CURVES}.svg", report)
+    drawn = save_changed(folder, CURVES, ["svg"], source, partial(draw_curves, runs))
+    return picture(folder / f"{CURVES}.svg", report) if drawn else None
 
 
 def _address(folder: Path, report: Path) -> str:

@@ -18,7 +18,7 @@ from sparseid.papers.targets import PaperTargets, Statement
 from sparseid.reporting.aggregate import Entry, entries
 from sparseid.reporting.collect import Collection
 from sparseid.reporting.figure_source import figure_source
-from sparseid.reporting.figures import KINDS, is_saved, save_figure
+from sparseid.reporting.figures import KINDS, save_changed
 from sparseid.reporting.pictures import Picture, picture
 from sparseid.reporting.tables import Line, caption, latex, lines, markdown, metric_text, paper_text
 
@@ -158,13 +158,9 @@ def _draw(
     """Draw an artefact's figure, unless its files show the same already; return whether there is one."""
     if artefact.draw is None and artefact.draw_arrays is None:
         return False
-    name, source = file_name(artefact.id), figure_source(artefact, rows, collection, scale)
-    if is_saved(folder, name, kinds, source):
-        return True
-    figure = artefact.figure(rows, collection.arrays(scale), scale)
-    if figure is not None:
-        save_figure(figure, folder, name, kinds, source)
-    return figure is not None
+    source = figure_source(artefact, rows, collection, scale)
+    draw = partial(artefact.figure, rows, collection.arrays(scale), scale)
+    return save_changed(folder, file_name(artefact.id), kinds, source, draw)
 
 
 def reported(paper: PaperTargets, artefact_id: str) -> Reported:
